@@ -1,0 +1,125 @@
+"""What a graph says, as text: label order, canonical values and the content key.
+
+Everything here works on plain labels and numbers, so that a networkx object, a compiled array and a stored row
+get the same key from the same content.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from prefgraph.errors import InvalidGraph, InvalidLabel
+
+type_of_label = "labels are str or int where they are keyed or saved"
+
+Label = Hashable
+Edge = tuple[Label, Label]
+
+
+def where(instance: object) -> str:
+    """The start of a message about an instance: ``"instance 'd17': "``, or nothing where it is not known."""
+    return "" if instance is None else f"instance {instance!r}: "
+
+
+def check_label(label: object, instance: object = None) -> Hashable:
+    """Return the label if it can be a vertex: hashable, not None, equal to itself."""
+    try:
+        hash(label)
+    except TypeError:
+        raise InvalidLabel(
+            f"{where(instance)}label {label!r} cannot be hashed; a label is a str, an int or another hashable"
+        ) from None
+    if label is None or label != label:  # noqa: PLR0124 - only NaN differs from itself
+        raise InvalidLabel(f"{where(instance)}{label!r} is not a label; a label is a str, an int or another hashable")
+    return label
+
+
+def check_weight(weight: object, init: object, term: object, instance: object = None) -> float:
+    """Return the weight of an edge as a float, or raise unless it is a number, finite and positive."""
+    if isinstance(weight, Real) and not isinstance(weight, bool) and 0.0 < float(weight) < math.inf:
+        return float(weight)
+    raise InvalidGraph(
+        f"{where(instance)}the edge from {init!r} to {term!r} has weight {weight!r}; a weight is a finite number "
+        "above 0, leave the edge out where nothing was said"
+    )
+
+
+def label_text(label: object) -> str:
+    """Canonical text of a label, with its type: ``'"1"'`` for the str, ``'1'`` for the int.
+
+    >>> label_text("1"), label_text(1)
+    ('"1"', '1')
+    """
+    if isinstance(label, str):
+        return json.dumps(str(label))
+    if isinstance(label, Integral) and not isinstance(label, (bool, np.bool_)):
+        return str(int(label))
+    raise InvalidLabel(f"label {label!r} is a {type(label).__name__}; {type_of_label}, so map it to one of these first")
+
+
+def sort_labels(labels: Iterable[Label]) -> list[Label]:
+    """Labels without repetition: ints ascending, then strs ascending, then all others as they first appear.
+
+    >>> sort_labels(["b", 10, "a", 9, "b"])
+    [9, 10, 'a', 'b']
+    """
+    unique = list(dict.fromkeys(labels))
+    numbers = sorted(v for v in unique if isinstance(v, (Integral, float, np.floating)))
+    texts = sorted(v for v in unique if isinstance(v, str))
+    others = [v for v in unique if not isinstance(v, (Integral, float, np.floating, str))]
+    return [*numbers, *texts, *others]
+
+
+def canonical_value(value: object, place: str) -> Any:
+    """An edge attribute as plain JSON data; ``place`` names it in the message where that cannot be."""
+    if value is None or isinstance(value, str):
+        return None if value is None else str(value)
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, (list, tuple)):
+        return [canonical_value(v, place) for v in value]
+    if isinstance(value, Mapping) and all(isinstance(k, str) for k in value):
+        return {str(k): canonical_value(v, place) for k, v in value.items()}
+    raise InvalidGraph(
+        f"{place} is {value!r} of type {type(value).__name__}; what is keyed or saved is a str, a bool, a finite "
+        "number, or lists and dicts of these, so turn it into one (a date by isoformat())"
+    )
+
+
+def said(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of an edge beside its weight. A value of None says nothing and is left out."""
+    return {k: v for k, v in data.items() if k != "weight" and v is not None}
+
+
+def attributes_text(data: Mapping[str, Any], init: object, term: object) -> str:
+    """Canonical text of an edge's attributes; empty where there are none."""
+    attributes = said(data)
+    if not attributes:
+        return ""
+    place = f"the edge from {init!r} to {term!r}: attribute "
+    plain = {str(k): canonical_value(v, place + repr(k)) for k, v in attributes.items()}
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"))
+
+
+def layers_key(layers: Iterable[Iterable[str]]) -> str:
+    """Content key of a layered graph with unit weights, from the label texts of its layers, best first."""
+    return _digest('["layers",[' + ",".join("[" + ",".join(sorted(layer)) + "]" for layer in layers) + "]]")
+
+
+def edges_key(vertices: Iterable[str], edges: Sequence[tuple[str, str, float, str]]) -> str:
+    """Content key of any other graph, from label texts and ``(init, term, weight, attributes text)`` rows."""
+    rows = (f"[{init},{term},{weight!r},{said or '{}'}]" for init, term, weight, said in sorted(edges))
+    return _digest('["edges",[' + ",".join(sorted(vertices)) + "],[" + ",".join(rows) + "]]")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

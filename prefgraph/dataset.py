@@ -1,0 +1,433 @@
+"""PreferenceDataset: instances with their features or text, their properties and their preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from prefgraph._content import Label
+from prefgraph._edge_table import gather, starts
+from prefgraph.compiled import Preferences
+from prefgraph.errors import InvalidDataset
+from prefgraph.graph import PreferenceGraph
+from prefgraph.hierarchy import LabelHierarchy
+from prefgraph.parts import IntArray
+from prefgraph.targets import as_preferences
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Candidates", "PreferenceDataset"]
+
+Key = str | int
+RESERVED = ("key", "text", "split")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Feature rows for each instance and candidate: joint features ``h(x, y)``, a label set per instance.
+
+    Attributes
+    ----------
+    X
+        A row of features for each candidate of each instance, dense or sparse, instance after instance.
+    offsets
+        The rows of instance ``i`` are ``offsets[i]:offsets[i + 1]``.
+    labels
+        The label of each row. The candidates of an instance are distinct and include all vertices of its graph.
+
+    Examples
+    --------
+    >>> import numpy as np, prefgraph as pg
+    >>> c = Candidates(np.eye(3), [0, 2, 3], ["a1", "a2", "b1"])
+    >>> len(c), c.take([1]).labels
+    (2, ('b1',))
+    """
+
+    X: Any
+    offsets: IntArray
+    labels: tuple[Label, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "X", _features(self.X, "candidates.X"))
+        object.__setattr__(self, "offsets", np.asarray(self.offsets, np.int64).reshape(-1))
+        object.__setattr__(self, "labels", tuple(self.labels))
+        rows = self.X.shape[0]
+        ends = self.offsets[[0, -1]].tolist() if len(self.offsets) else []
+        if ends != [0, rows] or np.any(np.diff(self.offsets) < 0):
+            raise InvalidDataset(
+                f"candidates: offsets go from {ends} and not from 0 to the number of rows, {rows}, without falling; "
+                "the rows of instance i are those from offsets[i] to offsets[i + 1]"
+            )
+        if len(self.labels) != rows:
+            raise InvalidDataset(f"candidates: {len(self.labels)} labels for {rows} rows; give one for each row")
+        self.offsets.setflags(write=False)
+
+    def __len__(self) -> int:
+        """The number of instances."""
+        return len(self.offsets) - 1
+
+    def take(self, rows: npt.ArrayLike) -> Candidates:
+        """The candidates of some instances."""
+        chosen = np.asarray(rows, np.int64)
+        places = gather(self.offsets, chosen)
+        return Candidates(self.X[places], starts(np.diff(self.offsets)[chosen]), tuple(self.labels[k] for k in places))
+
+    def vertex_rows(self, preferences: Preferences) -> IntArray:
+        """The row of ``X`` for each vertex of each instance, in the order of `Preferences.vertex_lists`."""
+        offsets, vertices = preferences.vertex_lists()
+        rows = np.empty(len(vertices), np.int64)
+        for i in range(len(self)):
+            own = {self.labels[k]: k for k in range(self.offsets[i], self.offsets[i + 1])}
+            if len(own) < self.offsets[i + 1] - self.offsets[i]:
+                raise InvalidDataset(
+                    f"instance {i}: a candidate is listed twice; the candidates of an instance are distinct"
+                )
+            for k in range(offsets[i], offsets[i + 1]):
+                label = preferences.labels[vertices[k]]
+                if label not in own:
+                    raise InvalidDataset(
+                        f"instance {i}: the graph has the label {label!r}, which is no candidate; add its row"
+                    )
+                rows[k] = own[label]
+        return rows
+
+
+class PreferenceDataset:
+    """Instances with keys, features or text, properties, preferences, a hierarchy and splits.
+
+    Parameters
+    ----------
+    keys
+        A distinct str or int for each instance; by default 0, 1, 2 ...
+    X
+        Features, one row for each instance, dense or sparse.
+    texts
+        A text for each instance.
+    preferences
+        `Preferences`, or any target that `as_preferences` recognises.
+    properties
+        What else is known of each instance: a pyarrow table, a mapping of columns or a pandas data frame. The names
+        ``key``, ``text`` and ``split`` are taken.
+    hierarchy
+        The label hierarchy behind the preferences.
+    split
+        A word for each instance (``"train"``, ``"test"``), or None.
+    candidates
+        Feature rows for each instance and candidate (`Candidates`, or its three fields as a tuple).
+
+    Raises
+    ------
+    InvalidDataset
+        Lengths differ, a key occurs twice, a candidate is missing: the message names the instance and the column.
+
+    Examples
+    --------
+    >>> import prefgraph as pg
+    >>> data = pg.PreferenceDataset(
+    ...     keys=["d1", "d2"],
+    ...     texts=["oil up", "gas down"],
+    ...     preferences=["oil", "gas"],
+    ...     properties={"source": ["wire", "desk"]},
+    ...     split=["train", "test"],
+    ... )
+    >>> data
+    <PreferenceDataset: 2 instances, 2 labels, texts, properties source; test 1, train 1>
+    >>> data.select(split="train").keys, print(data.graph("d2"))
+    [gas|oil]
+    (('d1',), None)
+    """
+
+    def __init__(
+        self,
+        *,
+        preferences: Any,
+        keys: Iterable[Key] | None = None,
+        X: Any = None,
+        texts: Iterable[str] | None = None,
+        properties: Any = None,
+        hierarchy: LabelHierarchy | None = None,
+        split: Iterable[str | None] | None = None,
+        candidates: Candidates | tuple[Any, Any, Any] | None = None,
+    ) -> None:
+        self.preferences = as_preferences(preferences)
+        m = len(self.preferences)
+        self.keys: tuple[Key, ...] = tuple(range(m)) if keys is None else _checked_keys(keys, m)
+        self.X = None if X is None else _features(X, "X")
+        self.texts: tuple[str, ...] | None = None if texts is None else _words(texts, "texts", m, optional=False)
+        self.properties: pa.Table = _as_table(properties, m)
+        self.hierarchy = hierarchy
+        self.split: tuple[str | None, ...] | None = None if split is None else _words(split, "split", m, optional=True)
+        self.candidates = Candidates(*candidates) if isinstance(candidates, tuple) else candidates
+        if self.X is not None and self.X.shape[0] != m:
+            raise InvalidDataset(f"X has {self.X.shape[0]} rows for {m} instances; give one row for each")
+        if self.candidates is not None:
+            if len(self.candidates) != m:
+                raise InvalidDataset(f"candidates has {len(self.candidates)} instances for {m}; give rows for each")
+            self.candidates.vertex_rows(self.preferences)
+        self._places: dict[Key, int] | None = None
+
+    def __len__(self) -> int:
+        """The number of instances."""
+        return len(self.keys)
+
+    def __repr__(self) -> str:
+        columns = [name for name in ("X", "texts", "hierarchy", "candidates") if getattr(self, name) is not None]
+        if self.properties.num_columns:
+            columns.append("properties " + " ".join(self.properties.column_names))
+        facts = ", ".join([f"{len(self)} instances", f"{len(self.labels)} labels", *columns])
+        splits = ", ".join(f"{word} {count}" for word, count in self.split_counts().items())
+        return f"<PreferenceDataset: {facts}{'; ' + splits if splits else ''}>"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The label index of the preferences."""
+        return self.preferences.labels
+
+    def split_counts(self) -> dict[str | None, int]:
+        """The number of instances in each split."""
+        words = sorted(set(self.split or ()), key=lambda word: (word is None, word))
+        return {word: sum(w == word for w in self.split or ()) for word in words}
+
+    def row(self, key: Key) -> int:
+        """The row number of the instance with this key."""
+        if self._places is None:
+            self._places = {k: i for i, k in enumerate(self.keys)}
+        if key not in self._places or type(self.keys[self._places[key]]) is not type(key):
+            raise KeyError(f"no instance has the key {key!r}; keys look like {', '.join(map(repr, self.keys[:3]))}")
+        return self._places[key]
+
+    def graph(self, key: Key) -> PreferenceGraph:
+        """The preference graph of the instance with this key."""
+        number = int(self.preferences.graph_index[self.row(key)])
+        return self.preferences.graph(number, instance=key)
+
+    def take(self, rows: slice | npt.ArrayLike) -> PreferenceDataset:
+        """The data set of some instances, in the order given: a slice, row numbers or a mask."""
+        import pyarrow as pa
+
+        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)].reshape(-1)
+        return PreferenceDataset(
+            preferences=self.preferences.take(chosen),
+            keys=[self.keys[i] for i in chosen],
+            X=None if self.X is None else self.X[chosen],
+            texts=None if self.texts is None else [self.texts[i] for i in chosen],
+            properties=self.properties.take(pa.array(chosen)),
+            hierarchy=self.hierarchy,
+            split=None if self.split is None else [self.split[i] for i in chosen],
+            candidates=None if self.candidates is None else self.candidates.take(chosen),
+        )
+
+    def select(
+        self,
+        *,
+        split: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        keys: Iterable[Key] | None = None,
+    ) -> PreferenceDataset:
+        """The instances that fit all that is asked, in the order of the data set (of ``keys`` where given).
+
+        Parameters
+        ----------
+        split
+            The word of the split.
+        where
+            A value, or a set or list of values, for each property named.
+        keys
+            The keys wanted; one that is not there is a KeyError.
+
+        Examples
+        --------
+        >>> import prefgraph as pg
+        >>> data = pg.PreferenceDataset(preferences=["a", "b", "a"], properties={"year": [1996, 1997, 1998]})
+        >>> data.select(where={"year": {1996, 1998}}).keys
+        (0, 2)
+        """
+        rows = np.arange(len(self)) if keys is None else np.array([self.row(key) for key in keys], np.int64)
+        if split is not None:
+            if split not in self.split_counts():
+                known = ", ".join(map(repr, self.split_counts())) or "none"
+                raise InvalidDataset(f"split={split!r} is not a split of this data set; its splits: {known}")
+            rows = rows[[self.split is not None and self.split[i] == split for i in rows]]
+        for name, values in (where or {}).items():
+            rows = rows[_matches(self.properties, name, values)[rows]]
+        return self.take(rows)
+
+    @staticmethod
+    def concatenate(pieces: Sequence[PreferenceDataset]) -> PreferenceDataset:
+        """All instances of several data sets that have the same columns; labels and keys are joined."""
+        import pyarrow as pa
+
+        if not pieces:
+            raise InvalidDataset("concatenate() got no data set; give at least one")
+        first = pieces[0]
+        for name in ("X", "texts", "split", "candidates"):
+            if len({getattr(piece, name) is None for piece in pieces}) > 1:
+                raise InvalidDataset(
+                    f"some of the data sets have {name} and some have not; give all of them the same columns"
+                )
+        if any(piece.hierarchy != first.hierarchy for piece in pieces):
+            raise InvalidDataset("the data sets have different hierarchies; give all of them the same one")
+        try:
+            properties = pa.concat_tables([piece.properties for piece in pieces])
+        except pa.ArrowInvalid as error:
+            raise InvalidDataset(f"the properties of the data sets do not fit: {error}") from None
+        return PreferenceDataset(
+            preferences=Preferences.concatenate([piece.preferences for piece in pieces]),
+            keys=[key for piece in pieces for key in piece.keys],
+            X=None if first.X is None else _stacked([piece.X for piece in pieces]),
+            texts=None if first.texts is None else [text for piece in pieces for text in piece.texts or ()],
+            properties=properties,
+            hierarchy=first.hierarchy,
+            split=None if first.split is None else [word for piece in pieces for word in piece.split or ()],
+            candidates=_joined([piece.candidates for piece in pieces if piece.candidates is not None]),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in every column."""
+        if not isinstance(other, PreferenceDataset):
+            return NotImplemented
+        plain = ("keys", "texts", "split", "hierarchy", "preferences")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and list(map(type, self.keys)) == list(map(type, other.keys))
+            and self.properties.equals(other.properties)
+            and _same_features(self.X, other.X)
+            and _same_candidates(self.candidates, other.candidates)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _checked_keys(keys: Iterable[Key], m: int) -> tuple[Key, ...]:
+    checked: list[Key] = []
+    for i, key in enumerate(keys):
+        if isinstance(key, str):
+            checked.append(str(key))
+        elif isinstance(key, Integral) and not isinstance(key, bool):
+            checked.append(int(key))
+        else:
+            raise InvalidDataset(f"instance {i} has the key {key!r}; a key is a str or an int")
+    if len(checked) != m:
+        raise InvalidDataset(f"{len(checked)} keys for {m} instances; give one for each")
+    if len(set(checked)) < m:
+        seen: set[Key] = set()
+        twice = next(key for key in checked if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise InvalidDataset(f"the key {twice!r} occurs twice; keys are distinct")
+    return tuple(checked)
+
+
+def _words(words: Iterable[Any], name: str, m: int, *, optional: bool) -> tuple[Any, ...]:
+    checked = tuple(str(word) if isinstance(word, str) else word for word in words)
+    if len(checked) != m:
+        raise InvalidDataset(f"{name} has {len(checked)} entries for {m} instances; give one for each")
+    for i, word in enumerate(checked):
+        if not (isinstance(word, str) or (optional and word is None)):
+            raise InvalidDataset(f"{name}: instance {i} has {word!r}; give a str{' or None' if optional else ''}")
+    return checked
+
+
+def _features(X: Any, name: str) -> Any:
+    """A two-dimensional array of numbers, or a sparse matrix in CSR form."""
+    if sparse.issparse(X):
+        rows: Any = X
+        return rows.tocsr()
+    array = np.asarray(X)
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise InvalidDataset(f"{name} has the shape {array.shape} and type {array.dtype}; it is a matrix of numbers")
+    return array
+
+
+def _as_table(properties: Any, m: int) -> pa.Table:
+    import pyarrow as pa
+
+    if properties is None:
+        return pa.table({"_": np.empty(m, np.int8)}).drop_columns(["_"])
+    if isinstance(properties, pa.Table):
+        table = properties
+    elif isinstance(properties, Mapping):
+        try:
+            table = pa.table({name: _column(values) for name, values in properties.items()})
+        except pa.ArrowException as error:
+            raise InvalidDataset(
+                f"properties cannot be made a table: {error}; give a column of one type for each"
+            ) from None
+    elif hasattr(properties, "iloc"):
+        table = pa.Table.from_pandas(properties, preserve_index=False)
+    else:
+        raise InvalidDataset(
+            f"properties is a {type(properties).__name__}; give a pyarrow table, a mapping of columns or a data frame"
+        )
+    if table.num_columns and table.num_rows != m:
+        raise InvalidDataset(f"properties has {table.num_rows} rows for {m} instances; give one for each")
+    for name in table.column_names:
+        if name in RESERVED or table.column_names.count(name) > 1:
+            raise InvalidDataset(f"properties has the column {name!r}, a name that is taken; choose another one")
+    return table if table.num_columns else _as_table(None, m)
+
+
+def _column(values: Any) -> Any:
+    return values if hasattr(values, "__array__") or hasattr(values, "__arrow_array__") else list(values)
+
+
+def _matches(table: pa.Table, name: str, values: Any) -> npt.NDArray[np.bool_]:
+    """Which rows have one of the values in a column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if name not in table.column_names:
+        known = ", ".join(map(repr, table.column_names)) or "none"
+        raise InvalidDataset(f"where names the property {name!r}, which the data set has not; its properties: {known}")
+    wanted = list(values) if isinstance(values, (AbstractSet, list, tuple)) else [values]
+    column = table[name]
+    try:
+        wanted_array = pa.array(wanted, type=column.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise InvalidDataset(
+            f"where has {wanted!r} for the property {name!r} of type {column.type}; give such values"
+        ) from None
+    return np.asarray(pc.is_in(column, value_set=wanted_array).to_numpy(), bool)
+
+
+def _stacked(pieces: Sequence[Any]) -> Any:
+    widths = {piece.shape[1] for piece in pieces}
+    if len(widths) > 1:
+        raise InvalidDataset(
+            f"X has {' and '.join(map(str, sorted(widths)))} columns; give all data sets the same features"
+        )
+    if any(sparse.issparse(piece) for piece in pieces):
+        return sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces)
+
+
+def _joined(pieces: Sequence[Candidates]) -> Candidates | None:
+    if not pieces:
+        return None
+    counts = np.concatenate([np.diff(piece.offsets) for piece in pieces])
+    return Candidates(_stacked([p.X for p in pieces]), starts(counts), tuple(v for p in pieces for v in p.labels))
+
+
+def _same_features(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    if a.shape != b.shape:
+        return False
+    if sparse.issparse(a) != sparse.issparse(b):
+        return False
+    if sparse.issparse(a):
+        difference: Any = a != b
+        return bool(difference.nnz == 0)
+    return np.array_equal(a, b, equal_nan=True)
+
+
+def _same_candidates(a: Candidates | None, b: Candidates | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a.labels == b.labels and np.array_equal(a.offsets, b.offsets) and _same_features(a.X, b.X)

@@ -1,0 +1,3 @@
+"""Storage: preference graphs and data sets kept in a graph database."""
+
+__all__: list[str] = []
