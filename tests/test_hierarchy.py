@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from prefgraph._hierarchy_kernels import distances_between, layers_from_distances, leaves_of_path_ends
 from prefgraph.errors import InvalidFile, InvalidHierarchy, InvalidLabel, InvalidOption, InvalidTarget
 from prefgraph.hierarchy import LabelHierarchy
+from prefgraph.hierarchy._kernels import distances_between, layers_from_distances, leaves_of_path_ends
 from tests.oracles import naive_hierarchy_distance, naive_layers, naive_path_ends
 from tests.strategies import hierarchies, label_sets, semi_metrics
 
@@ -522,9 +522,9 @@ def test_the_kernels_do_what_their_python_source_does(monkeypatch):
     compiled = h.with_dummy_leaves().layer_matrix(sets), metric.layer_matrix(numbers, max_layers=None)
     with pytest.raises(InvalidHierarchy, match="instance 1: 'a' is an inner label"):
         h.layer_matrix([["c"], ["a"]])
-    monkeypatch.setattr("prefgraph._hierarchy_base.distances_between", distances_between.py_func)
-    monkeypatch.setattr("prefgraph.hierarchy.leaves_of_path_ends", leaves_of_path_ends.py_func)
-    monkeypatch.setattr("prefgraph.hierarchy.layers_from_distances", layers_from_distances.py_func)
+    monkeypatch.setattr("prefgraph.hierarchy._base.distances_between", distances_between.py_func)
+    monkeypatch.setattr("prefgraph.hierarchy._label_hierarchy.leaves_of_path_ends", leaves_of_path_ends.py_func)
+    monkeypatch.setattr("prefgraph.hierarchy._label_hierarchy.layers_from_distances", layers_from_distances.py_func)
     plain = h.with_dummy_leaves().layer_matrix(sets), metric.layer_matrix(numbers, max_layers=None)
     assert [rows.tolist() for rows in plain] == [rows.tolist() for rows in compiled]
     with pytest.raises(InvalidHierarchy, match="instance 1: 'a' is an inner label"):
@@ -591,6 +591,7 @@ def test_equal_sets_in_any_form_share_their_layers(topics):
             InvalidTarget,
             "instance 1: 'gas' is one label and not a set of labels; write ['gas']",
         ),
+        ([["oil"], iter([["gas"], "oil"])], None, InvalidTarget, "instance 1: ['gas'] is not a label"),
         ([["oil"], 3], None, InvalidTarget, "instance 1: 3 is one label and not a set of labels"),
         ("oil", None, InvalidTarget, "label_sets='oil' is not a list of label sets"),
         (5, None, InvalidTarget, "label_sets=5 is not a list of label sets"),

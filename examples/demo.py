@@ -1,0 +1,82 @@
+"""The tour: judgements become graphs, graphs become arrays, arrays are cut, measured and resolved. Run by `make demo`."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import prefgraph as pg
+
+console = Console(width=110)
+
+
+def step(title: str) -> None:
+    console.rule(f"[bold]{title}", align="left")
+
+
+def main() -> None:
+    step("1  judgements become graphs")
+    votes = [("A", "B", 3), ("B", "A", 1), ("B", "C", 2), ("C", "A", 2), ("C", "D", 1), ("A", "D", 4)]
+    judged = pg.from_pairs(votes, on_contradiction="majority", instance="prompt 7")
+    print(judged.summary())
+    print("left out, on the record:", *judged.dropped)
+
+    step("2  the cycle, and what each policy does about it")
+    print(pg.cycle_report(judged))
+    for policy in ("keep", "drop", "condense", "downweight"):
+        resolved, changes = judged.resolve_cycles(policy)
+        print(f"{policy:11} {str(resolved):45} {len(changes)} changes, cyclic: {resolved.is_cyclic()}")
+
+    step("3  a label tree becomes supervision")
+    tree = pg.LabelHierarchy.from_nested(
+        {"news": {"energy": ["oil", "gas"], "metals": ["gold", "silver"], "sport": ["golf", "chess"]}}
+    ).with_dummy_leaves()
+    print(tree.render())
+    print("a story on oil:         ", tree.preference_graph({"oil"}))
+    print("a story on metals:      ", tree.preference_graph({"metals"}))
+
+    step("4  a decomposition: what counts as one mistake")
+    graph = pg.parse("[1,2|3,4]")
+    for name in pg.DECOMPOSITIONS:
+        parts = [", ".join(f"{u}>{v}" for u, v in part.edges) for part in graph.decompose(name)]
+        print(f"{name:13}", " / ".join(parts))
+
+    step("5  ten thousand instances as arrays, cyclic ones among them")
+    p, scores = corpus(tree, judged, instances=10_000)
+    print(p)
+    print(p.parts("domination"))
+    table = Table(title="error of noisy scores", title_justify="left")
+    for column in ("decomposition", "mean share of wrong parts", "wrong parts of all"):
+        table.add_column(column, justify="left" if column == "decomposition" else "right")
+    for name in pg.DECOMPOSITIONS:
+        shares = (pg.metrics.graph_error(p, scores, name, normalize=how) for how in ("instance", "part"))
+        table.add_row(name, *(f"{share:.4f}" for share in shares))
+    console.print(table)
+
+    step("6  saved, and back")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "preferences.npz")
+        p.save(file)
+        same = pg.Preferences.load(file) == p
+        print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB for {p.n_edges:,} edges, the same when read back: {same}")
+
+
+def corpus(
+    tree: pg.LabelHierarchy, judged: pg.PreferenceGraph, instances: int
+) -> tuple[pg.Preferences, np.ndarray]:
+    """Hierarchical label sets with a few cyclic judgements between them, and scores that follow them with noise."""
+    rng = np.random.default_rng(7)
+    leaves = np.array(tree.leaves)
+    sets = [set(rng.choice(leaves, size=rng.integers(1, 4), replace=False).tolist()) for _ in range(instances)]
+    p = tree.preferences(sets)
+    cyclic = pg.as_preferences([judged] * (instances // 100))
+    p = pg.Preferences.concatenate([p, cyclic])
+    scores = rng.normal(size=(len(p), len(p.labels)))
+    scores[:instances, : len(leaves)] -= 1.5 * tree.layer_matrix(sets)
+    return p, scores
+
+
+if __name__ == "__main__":
+    main()
