@@ -26,4 +26,4 @@ for how in ("identity", "disagreement", "domination", "top_against_rest", adjace
     print(f"{name:17} {len(p.parts(how)):2} parts, error {pg.metrics.graph_error(p, scores, how):.3f}")
 
 stars_by_pair = pg.compose("top_against_rest", "disagreement")
-print("\nEvery edge of those stars on its own:", p[1].decompose(stars_by_pair))
+print("\nEvery edge of those stars on its own:", *(", ".join(f"{u}>{v}" for u, v in part) for part in stars_by_pair(p[1])))

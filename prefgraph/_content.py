@@ -7,6 +7,7 @@ get the same key from the same content.
 import hashlib
 import json
 import math
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from prefgraph.errors import InvalidGraph, InvalidLabel
 
-type_of_label = "labels are str or int where they are keyed or saved"
+_HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 
 Label = Hashable
 Edge = tuple[Label, Label]
@@ -34,15 +35,29 @@ def check_label(label: object, instance: object = None) -> Hashable:
         raise InvalidLabel(
             f"{where(instance)}label {label!r} cannot be hashed; a label is a str, an int or another hashable"
         ) from None
-    if label is None or label != label:  # noqa: PLR0124 - only NaN differs from itself
+    try:
+        known = label is not None and bool(label == label)  # noqa: PLR0124 - NaN is no label, nor is pandas' NA
+    except TypeError:
+        known = False
+    if not known:
         raise InvalidLabel(f"{where(instance)}{label!r} is not a label; a label is a str, an int or another hashable")
     return label
 
 
+def finite(value: object) -> float | None:
+    """A real number as a float; None for what is not one: NaN, infinite, beyond the largest float, text."""
+    try:
+        number = float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def check_weight(weight: object, init: object, term: object, instance: object = None) -> float:
     """Return the weight of an edge as a float, or raise unless it is a number, finite and positive."""
-    if isinstance(weight, Real) and not isinstance(weight, bool) and 0.0 < float(weight) < math.inf:
-        return float(weight)
+    number = None if isinstance(weight, bool) else finite(weight)
+    if number is not None and number > 0.0:
+        return number
     raise InvalidGraph(
         f"{where(instance)}the edge from {init!r} to {term!r} has weight {weight!r}; a weight is a finite number "
         "above 0, leave the edge out where nothing was said"
@@ -56,10 +71,17 @@ def label_text(label: object) -> str:
     ('"1"', '1')
     """
     if isinstance(label, str):
-        return json.dumps(str(label))
-    if isinstance(label, Integral) and not isinstance(label, (bool, np.bool_)):
+        if _HALF_A_CHARACTER.search(label):
+            raise InvalidLabel(
+                f"label {label!r} holds half of a surrogate pair, which no file can hold; repair the text first"
+            )
+        return json.dumps(label)
+    if isinstance(label, Integral) and not isinstance(label, bool):
         return str(int(label))
-    raise InvalidLabel(f"label {label!r} is a {type(label).__name__}; {type_of_label}, so map it to one of these first")
+    raise InvalidLabel(
+        f"label {label!r} is a {type(label).__name__}; labels are str or int where they are keyed or saved, so map it "
+        "to one of these first"
+    )
 
 
 def sort_labels(labels: Iterable[Label]) -> list[Label]:
@@ -77,22 +99,34 @@ def sort_labels(labels: Iterable[Label]) -> list[Label]:
 
 def canonical_value(value: object, place: str) -> Any:
     """An edge attribute as plain JSON data; ``place`` names it in the message where that cannot be."""
-    if value is None or isinstance(value, str):
-        return None if value is None else str(value)
+    if value is None:
+        return None
+    if isinstance(value, str) and not _HALF_A_CHARACTER.search(value):
+        return str.__str__(value)
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, Integral):
         return int(value)
-    if isinstance(value, Real) and math.isfinite(value):
-        return float(value)
+    if (number := finite(value)) is not None:
+        return number
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [canonical_value(v, place) for v in value]
     if isinstance(value, Mapping) and all(isinstance(k, str) for k in value):
-        return {str(k): canonical_value(v, place) for k, v in value.items()}
+        return {canonical_value(k, place): canonical_value(v, place) for k, v in value.items()}
     raise InvalidGraph(
-        f"{place} is {value!r} of type {type(value).__name__}; what is keyed or saved is a str, a bool, a finite "
+        f"{place} is {value!r} of type {type(value).__name__}; what is keyed or saved is text, a bool, a finite "
         "number, or lists and dicts of these, so turn it into one (a date by isoformat())"
     )
+
+
+def plain_text(value: object) -> Any:
+    """JSON text of plain data, for a comparison in which 1, 1.0 and True differ; anything else as it is."""
+    try:
+        return json.dumps(canonical_value(value, ""), sort_keys=True)
+    except InvalidGraph:
+        return value
 
 
 def said(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,8 +139,13 @@ def attributes_text(data: Mapping[str, Any], init: object, term: object) -> str:
     attributes = said(data)
     if not attributes:
         return ""
-    place = f"the edge from {init!r} to {term!r}: attribute "
-    plain = {str(k): canonical_value(v, place + repr(k)) for k, v in attributes.items()}
+    place = f"the edge from {init!r} to {term!r}: "
+    if strange := [k for k in attributes if not isinstance(k, str)]:
+        raise InvalidGraph(f"{place}an attribute is named {strange[0]!r}; names are str where they are keyed or saved")
+    plain = {
+        canonical_value(k, place + "a name"): canonical_value(v, f"{place}attribute {k!r}")
+        for k, v in attributes.items()
+    }
     return json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
 

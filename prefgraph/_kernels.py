@@ -13,23 +13,19 @@ ABSENT, ISOLATED = -1, -2
 
 @njit(cache=True, nogil=True)
 def normalize_layers(layer):  # type: ignore[no-untyped-def]
-    """Number the layers of each row 0, 1, 2 ... without gaps, in place.
+    """Number the layers of each row 0, 1, 2 ... without gaps, in place; numbers are below the number of labels.
 
     A row without edges (one layer at most) is written in one way: its vertices are all in layer 0.
     """
     m, n_labels = layer.shape
-    size = 1
-    for i in range(m):
-        for y in range(n_labels):
-            size = max(size, layer[i, y] + 1)
-    rank = np.empty(size, np.int64)
+    rank = np.empty(n_labels, np.int64)
     for i in range(m):
         rank[:] = -1
         for y in range(n_labels):
             if layer[i, y] >= 0:
                 rank[layer[i, y]] = 0
         k = 0
-        for value in range(size):
+        for value in range(n_labels):
             if rank[value] == 0:
                 rank[value] = k
                 k += 1
@@ -49,7 +45,7 @@ def hash_lists(offsets, values):  # type: ignore[no-untyped-def]
     for i in range(m):
         h = np.uint64(14695981039346656037)
         for j in range(offsets[i], offsets[i + 1]):
-            h = (h ^ np.uint64(values[j] + 3)) * np.uint64(1099511628211)
+            h = (h ^ np.uint64(np.int64(values[j]) + 3)) * np.uint64(1099511628211)
             h ^= h >> np.uint64(29)
         out[i] = h
     return out

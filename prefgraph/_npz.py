@@ -3,7 +3,9 @@
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,18 @@ from prefgraph.errors import InvalidFile
 
 VERSION = 1
 _MAGIC = "prefgraph preferences"
+
+# What numpy, zip and JSON raise on a file that is none of theirs, or that is broken.
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    AttributeError,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+)
 
 
 def save(path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -32,20 +46,58 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[Any]]) -
 
 def load(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a file that `save` wrote."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
+    with reading(path):
+        # opened here, because numpy leaves a broken archive open
+        with Path(path).open("rb") as source, np.load(source, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = _unpack(arrays.pop("header"))
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, AttributeError) as error:
-        raise InvalidFile(f"{path}: not a file of preferences ({error}); give one that save() wrote") from None
-    if not isinstance(header, dict) or header.get("what") != _MAGIC:
-        raise InvalidFile(f"{path}: not a file of preferences; give one that save() wrote")
-    if header["version"] > VERSION:
+        if header["what"] != _MAGIC:
+            raise ValueError(f"it says to hold {header['what']!r}")
+        newer = header["version"] > VERSION
+    if newer:
         raise InvalidFile(
             f"{path}: written in version {header['version']} of the format, this release reads up to {VERSION}; "
             "read it with a newer prefgraph"
         )
     return arrays
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what a broken file makes other code raise into an `InvalidFile` that names the file."""
+    try:
+        yield
+    except _BROKEN as error:
+        raise InvalidFile(
+            f"{path}: not a file of preferences, or a broken one ({error}); give one that save() wrote"
+        ) from None
+
+
+def check(arrays: Mapping[str, npt.NDArray[Any]], n_labels: int) -> None:
+    """Raise ValueError where the arrays do not fit together: fast loops would read past their ends."""
+    layer, weight = arrays["layer"], arrays["table_weight"]
+    if layer.ndim != 2 or layer.shape[1] != n_labels:
+        raise ValueError(f"layer has the shape {layer.shape} for {n_labels} labels")
+    _check_offsets("vertex_offsets", arrays["table_vertex_offsets"], len(arrays["table_vertex"]))
+    _check_offsets("offsets", arrays["table_offsets"], len(arrays["table_init"]))
+    if len(arrays["table_offsets"]) != len(arrays["table_vertex_offsets"]):
+        raise ValueError("the graphs with edges and those with vertices differ in number")
+    if not arrays["table_init"].shape == arrays["table_term"].shape == weight.shape or not np.all(weight > 0):
+        raise ValueError("the columns of the edges differ in length, or a weight is not above 0")
+    _check_range("graph_index", arrays["graph_index"], 0, len(layer) + len(arrays["table_offsets"]) - 1)
+    _check_range("layer", layer, -2, max(n_labels, 1))
+    for name in ("table_vertex", "table_init", "table_term"):
+        _check_range(name, arrays[name], 0, n_labels)
+
+
+def _check_offsets(name: str, offsets: npt.NDArray[Any], end: int) -> None:
+    if offsets.ndim != 1 or not len(offsets) or [offsets[0], offsets[-1]] != [0, end] or np.any(np.diff(offsets) < 0):
+        raise ValueError(f"{name} does not go from 0 to {end} without falling")
+
+
+def _check_range(name: str, values: npt.NDArray[Any], low: int, high: int) -> None:
+    if values.dtype.kind != "i" or (values.size and not (low <= values.min() and values.max() < high)):
+        raise ValueError(f"{name} has a value outside {low} .. {high - 1}")
 
 
 def pack_labels(labels: Iterable[Label]) -> npt.NDArray[np.uint8]:

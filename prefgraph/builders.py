@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from fractions import Fraction
 from itertools import chain
-from math import isfinite
-from numbers import Real
+from math import fsum
+from numbers import Integral
 from typing import Any
 
 import networkx as nx
 
-from prefgraph._content import Edge, Label, check_label, check_weight, where
+from prefgraph._content import Edge, Label, check_label, check_weight, finite, sort_labels, where
 from prefgraph.errors import Contradiction, InvalidGraph, InvalidNotation, InvalidScores, check_option
 from prefgraph.graph import PreferenceGraph
 from prefgraph.notation import read_notation
@@ -46,7 +48,7 @@ def from_layers(layers: Iterable[Iterable[Label]], *, instance: object = None) -
     ----------
     [DMS03] Fig. 1(c).
     """
-    groups = [[check_label(v, instance) for v in layer] for layer in layers]
+    groups = [[check_label(v, instance) for v in _ordered(layer, instance)] for layer in layers]
     labels = [v for group in groups for v in group]
     _check_distinct(labels, instance, "stands twice; a label has one place in the layers")
     graph = PreferenceGraph(nodes=labels, instance=instance)
@@ -63,6 +65,8 @@ def multiclass(label: Label, labels: Iterable[Label], *, instance: object = None
         The right one.
     labels
         All labels, the right one among them.
+    instance
+        What the graph is about, for error messages.
 
     Examples
     --------
@@ -87,6 +91,8 @@ def multilabel(relevant: Iterable[Label], labels: Iterable[Label], *, instance: 
         The labels of the instance.
     labels
         All labels.
+    instance
+        What the graph is about, for error messages.
 
     Examples
     --------
@@ -122,6 +128,8 @@ def from_ranking(
     rest
         What is known of the labels that the ranking leaves out: ``"unknown"`` nothing (they are isolated),
         ``"below"`` they are below all that were ranked, as in a list of the best k.
+    instance
+        What the graph is about, for error messages.
 
     Examples
     --------
@@ -133,7 +141,8 @@ def from_ranking(
     [a|b|c,d]
     """
     check_option("rest", rest, ("unknown", "below"))
-    layers = [list(group) if isinstance(group, (list, tuple, set, frozenset)) else [group] for group in ranking]
+    tied = (list, tuple, set, frozenset)
+    layers = [_ordered(group, instance) if isinstance(group, tied) else [group] for group in ranking]
     named = {check_label(v, instance) for layer in layers for v in layer}
     everything = list(labels) if labels is not None else []
     if labels is not None:
@@ -150,8 +159,8 @@ def from_ranking(
 def ordinal(label: Label, labels: Iterable[Label], *, instance: object = None) -> PreferenceGraph:
     """The graph of a point on a scale: labels are worse the farther they are from it.
 
-    The layers are those of ``|y - label|`` where all labels are numbers, and of the distance in the order of
-    ``labels`` otherwise.
+    The layers are those of ``|y - label|`` where all labels are numbers (0.2 and 0.4 are as far from 0.3 as they look),
+    and of the distance in the order of ``labels`` otherwise.
 
     Parameters
     ----------
@@ -159,6 +168,8 @@ def ordinal(label: Label, labels: Iterable[Label], *, instance: object = None) -
         The right one.
     labels
         The scale, in order.
+    instance
+        What the graph is about, for error messages.
 
     Examples
     --------
@@ -169,9 +180,10 @@ def ordinal(label: Label, labels: Iterable[Label], *, instance: object = None) -
     """
     scale = list(labels)
     _check_known({check_label(label, instance)}, scale, instance)
-    place: Mapping[Label, Any] = {v: i for i, v in enumerate(scale)}
-    if all(isinstance(v, Real) for v in scale):
-        place = {v: v for v in scale}
+    place: dict[Label, Any] = {v: i for i, v in enumerate(scale)}
+    if all(finite(v) is not None for v in scale):
+        # Exact: the difference of small numpy ints would wrap around, that of decimals would not tie.
+        place = {v: int(v) if isinstance(v, Integral) else Fraction(str(v)) for v in scale}
     layers = defaultdict(list)
     for v in scale:
         layers[abs(place[v] - place[label])].append(v)
@@ -184,9 +196,11 @@ def from_scores(scores: Mapping[Label, float], tolerance: float = 0.0, *, instan
     Parameters
     ----------
     scores
-        A finite number for each label; leave out a label without a rating.
+        A finite number for each label, as a dict or a pandas series; leave out a label without a rating.
     tolerance
         Differences up to this one are ties; 0 or more. Above 0 the graph is acyclic but in general not layered.
+    instance
+        What the graph is about, for error messages.
 
     Examples
     --------
@@ -195,16 +209,22 @@ def from_scores(scores: Mapping[Label, float], tolerance: float = 0.0, *, instan
     >>> print(from_scores({"a": 3, "b": 2, "c": 1}, tolerance=1))
     a>c, b
     """
-    if not isinstance(tolerance, Real) or not 0 <= tolerance < float("inf"):
+    limit = finite(tolerance)
+    if limit is None or limit < 0:
         raise InvalidScores(f"tolerance={tolerance!r}; it is a finite number, 0 or more")
+    if not hasattr(scores, "items"):
+        raise InvalidScores(f"{where(instance)}{scores!r} has no labels; give a dict from labels to scores")
+    rating: dict[Label, float] = {}
     for label, score in scores.items():
-        if not isinstance(score, Real) or not isfinite(score):
+        number = finite(score)
+        if number is None:
             raise InvalidScores(
                 f"{where(instance)}label {label!r} has the score {score!r}; a score is a finite number, "
                 "leave out a label that has none"
             )
-    edges = ((u, v) for u in scores for v in scores if scores[u] > scores[v] and scores[u] - scores[v] > tolerance)
-    return PreferenceGraph(edges, nodes=scores, instance=instance)
+        rating[check_label(label, instance)] = number
+    edges = ((u, v) for u in rating for v in rating if rating[u] > rating[v] and rating[u] - rating[v] > limit)
+    return PreferenceGraph(edges, nodes=rating, instance=instance)
 
 
 def from_pairs(
@@ -226,6 +246,8 @@ def from_pairs(
         What to do with a pair that has votes both ways: ``"error"``; ``"majority"`` keeps the heavier direction with
         the votes it got, and neither if both weigh the same; ``"drop"`` keeps neither. What was left out is in the
         graph's `dropped`.
+    instance
+        What the graph is about, for error messages.
 
     Raises
     ------
@@ -270,6 +292,13 @@ def parse(text: str, *, instance: object = None) -> PreferenceGraph:
     gives an edge a weight. ``1`` is the int and ``"1"`` the str; labels with characters of the notation, and with space
     around them, go in double quotes with JSON's escapes. Edge attributes are not part of the notation.
 
+    Parameters
+    ----------
+    text
+        The line.
+    instance
+        What the graph is about, for error messages.
+
     Raises
     ------
     InvalidNotation
@@ -303,6 +332,13 @@ def parse(text: str, *, instance: object = None) -> PreferenceGraph:
 def from_networkx(graph: "nx.Graph[Any]", *, instance: object = None) -> PreferenceGraph:
     """A preference graph with the nodes, edges and attributes of a networkx graph.
 
+    Parameters
+    ----------
+    graph
+        A directed graph; with ``instance`` among its attributes, messages name that.
+    instance
+        What the graph is about instead.
+
     Raises
     ------
     InvalidGraph
@@ -321,22 +357,42 @@ def from_networkx(graph: "nx.Graph[Any]", *, instance: object = None) -> Prefere
 
 def _counted(pairs: Iterable[Any], instance: object) -> dict[Edge, float]:
     """The total weight of the votes in each direction of each pair."""
-    votes: dict[Edge, float] = defaultdict(float)
+    votes: dict[Edge, list[float]] = defaultdict(list)
     for pair in pairs:
-        if isinstance(pair, str) or len(pair) not in (2, 3):
-            raise InvalidGraph(
-                f"{where(instance)}{pair!r} is not a vote; give (preferred, other) or (preferred, other, weight)"
-            )
-        init, term = pair[0], pair[1]
-        if check_label(init, instance) == check_label(term, instance):
-            raise InvalidGraph(
-                f"{where(instance)}label {init!r} is preferred to itself; a vote is about two labels, drop it"
-            )
-        votes[init, term] += check_weight(pair[2], init, term, instance) if len(pair) == 3 else 1.0
-    return dict(votes)
+        init, term, weight = _vote(pair, instance)
+        votes[init, term].append(weight)
+    # fsum, because the same votes in another order are the same graph, with the same key.
+    return {edge: fsum(weights) for edge, weights in votes.items()}
+
+
+def _vote(pair: Any, instance: object) -> tuple[Label, Label, float]:
+    """(init, term, weight) of what a caller gave as a vote; sets and dicts have no first and second."""
+    readable = isinstance(pair, Iterable) and not isinstance(pair, str | bytes | AbstractSet | Mapping)
+    values = list(pair) if readable else []
+    if len(values) not in (2, 3):
+        raise InvalidGraph(
+            f"{where(instance)}{pair!r} is not a vote; give (preferred, other) or (preferred, other, weight)"
+        )
+    init, term = check_label(values[0], instance), check_label(values[1], instance)
+    if init == term:
+        raise InvalidGraph(
+            f"{where(instance)}label {init!r} is preferred to itself; a vote is about two labels, drop it"
+        )
+    return init, term, check_weight(values[2] if len(values) == 3 else 1.0, init, term, instance)
+
+
+def _ordered(layer: Iterable[Label], instance: object) -> list[Label]:
+    """The labels of a layer; those of a set in an order that is the same in every process."""
+    if isinstance(layer, AbstractSet):
+        return sort_labels(layer)
+    if not isinstance(layer, Iterable):
+        raise InvalidGraph(f"{where(instance)}{layer!r} is not a layer; give a list of layers, each a list of labels")
+    return list(layer)
 
 
 def _check_known(chosen: set[Label], labels: list[Label], instance: object) -> None:
+    for label in labels:
+        check_label(label, instance)
     _check_distinct(labels, instance, "is listed twice; list each label once")
     if unknown := chosen.difference(labels):
         known = ", ".join(map(repr, labels[:10])) + (" ..." if len(labels) > 10 else "")

@@ -9,16 +9,23 @@ from typing import Any, overload
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from prefgraph import _npz
 from prefgraph._content import Label, attributes_text, check_label, edges_key, label_text, layers_key, sort_labels
 from prefgraph._cutting import cut
-from prefgraph._edge_table import EdgeTable, GraphRow, gather, starts
-from prefgraph._kernels import ABSENT, ISOLATED, layered_edge_counts, layered_edges, normalize_layers
-from prefgraph._sharing import GraphCollector, compact_layers, distinct_lists, distinct_rows
+from prefgraph._edge_table import EdgeTable, GraphRow, gather, row_numbers, runs, starts
+from prefgraph._kernels import ABSENT, ISOLATED, layered_edge_counts, normalize_layers
+from prefgraph._sharing import (
+    GraphCollector,
+    compact_layers,
+    distinct_lists,
+    distinct_rows,
+    equal_rows,
+    indicator_matrix,
+    worth_a_row,
+)
 from prefgraph.decompose import Decomposition
-from prefgraph.errors import InvalidGraph, InvalidTarget, check_option
+from prefgraph.errors import InvalidTarget, check_option
 from prefgraph.graph import PreferenceGraph, edge_content
 from prefgraph.parts import FloatArray, IntArray, Parts
 
@@ -70,12 +77,16 @@ class Preferences:
         weight: npt.ArrayLike | None = None,
     ) -> None:
         self.labels: tuple[Label, ...] = tuple(labels)
-        self.graph_index = graph_index
-        self.layer = layer
+        self.graph_index = graph_index.view()  # a view, so that the caller's own array keeps its flags
+        self.layer = layer.view()
         self.table = table
         self.weight: FloatArray = _checked_weight(weight, len(graph_index))
         for array in (self.graph_index, self.layer):
             array.setflags(write=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are made again, because numpy would give them arrays that can be written."""
+        return Preferences, (self.labels, self.graph_index, self.layer, self.table, self.weight)
 
     # -- making ------------------------------------------------------------------------------------------------------
 
@@ -87,14 +98,17 @@ class Preferences:
         weight: npt.ArrayLike | None = None,
     ) -> Preferences:
         """Compile graphs; ``labels`` fixes the index, by default all labels that occur, sorted."""
-        checked = [g if isinstance(g, PreferenceGraph) else PreferenceGraph(g) for g in graphs]
-        index = _index(labels if labels is not None else sort_labels(v for g in checked for v in g))
+        checked = [
+            g if isinstance(g, PreferenceGraph) else PreferenceGraph(g, instance=g.graph.get("instance", i))
+            for i, g in enumerate(graphs)
+        ]
+        index = label_index(labels if labels is not None else sort_labels(v for g in checked for v in g))
         rows = GraphCollector(len(index))
         for i, g in enumerate(checked):
             try:
                 vertex = [index[v] for v in g]
             except KeyError as unknown:
-                raise _unknown_label(unknown.args[0], i if g.instance is None else g.instance, index) from None
+                raise unknown_label(unknown.args[0], i if g.instance is None else g.instance, index) from None
             content = edge_content(g)
             edges = [(index[u], index[v]) for u, v, _, _ in content]
             rows.add(GraphRow.of(vertex, edges, [w for _, _, w, _ in content], [said for *_, said in content]))
@@ -130,15 +144,19 @@ class Preferences:
                 f"layer has the shape {matrix.shape} and type {matrix.dtype}; "
                 "it is an instances x labels matrix of integers"
             )
-        index = _index(range(matrix.shape[1]) if labels is None else labels)
+        index = label_index(range(matrix.shape[1]) if labels is None else labels)
         if len(index) != matrix.shape[1]:
             raise InvalidTarget(f"layer has {matrix.shape[1]} columns for {len(index)} labels; give one label for each")
         if matrix.size and matrix.min() < ISOLATED:
-            raise InvalidTarget(f"layer has the value {matrix.min()}; layers are 0 or more, -1 no vertex, -2 no edges")
+            instance = int(np.argmin(matrix.min(axis=1)))
+            raise InvalidTarget(
+                f"instance {instance}: layer has the value {matrix.min()}; layers are 0 or more, -1 means no vertex, "
+                "-2 no edges"
+            )
         compact = compact_layers(matrix)
         normalize_layers(compact)
-        first, graph_index = distinct_rows(compact)
-        return cls(index, graph_index, compact[first], EdgeTable.of([]), weight)
+        rows, graph_index = distinct_rows(compact)
+        return cls(index, graph_index, rows, EdgeTable.of([]), weight)
 
     @classmethod
     def from_indicator(
@@ -156,17 +174,8 @@ class Preferences:
         >>> Preferences.from_indicator([[1, 0, 0], [1, 0, 0], [0, 1, 1]])
         <Preferences: 3 instances, 3 labels, 2 distinct graphs (2 layered), 6 edges>
         """
-        matrix = sparse.csr_array(relevant)
-        if matrix.data.size and not np.all((matrix.data == 1) | (matrix.data == 0)):
-            strange = matrix.data[(matrix.data != 1) & (matrix.data != 0)][0]
-            raise InvalidTarget(f"the indicator matrix has the value {strange!r}; it holds 0 and 1 only")
-        if not matrix.has_canonical_format or not np.all(matrix.data):
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-            if np.any(matrix.data > 1):
-                raise InvalidTarget("the indicator matrix lists an entry twice; list each label of an instance once")
-            matrix.eliminate_zeros()
-        index = _index(range(matrix.shape[1]) if labels is None else labels)
+        matrix = indicator_matrix(relevant)
+        index = label_index(range(matrix.shape[1]) if labels is None else labels)
         if len(index) != matrix.shape[1]:
             raise InvalidTarget(
                 f"the indicator matrix has {matrix.shape[1]} columns for {len(index)} labels; give one label for each"
@@ -174,7 +183,7 @@ class Preferences:
         first, graph_index = distinct_lists(matrix.indptr, matrix.indices)
         sets = matrix[first]
         layer = np.ones((len(first), len(index)), np.int8)
-        layer[np.repeat(np.arange(len(first)), np.diff(sets.indptr)), sets.indices] = 0
+        layer[runs(sets.indptr), sets.indices] = 0
         layer[np.diff(sets.indptr) == 0] = 0  # nothing relevant: no edges, like everything relevant
         if (empty := np.flatnonzero(~layer.any(axis=1))).size > 1:
             graph_index = np.where(np.isin(graph_index, empty), empty[0], graph_index).astype(np.int32)
@@ -191,22 +200,22 @@ class Preferences:
         >>> Preferences.concatenate([p, p]).graph_index
         array([0, 0], dtype=int32)
         """
+        pieces = list(pieces)
         if not pieces:
             raise InvalidTarget("concatenate() got no preferences; give at least one")
-        labels = list(dict.fromkeys(v for piece in pieces for v in piece.labels))
-        index = _index(labels)
-        aligned = [piece.with_labels(labels) for piece in pieces]
+        indices = {id(piece.labels): piece.labels for piece in pieces}.values()  # slices of one data set share theirs
+        labels = label_index(dict.fromkeys(v for index in indices for v in index))
+        aligned = [piece._over(labels) for piece in pieces]
         if all(piece.is_layered for piece in aligned):
             width = np.result_type(*(piece.layer.dtype for piece in aligned))
             layer = np.concatenate([piece.layer.astype(width, copy=False) for piece in aligned])
-            first, number = distinct_rows(layer)
-            graphs = Preferences(index, number, layer[first], EdgeTable.of([]))
+            distinct, number = distinct_rows(layer)
+            graphs = Preferences(labels, number, distinct, EdgeTable.of([]))
         else:
-            rows = GraphCollector(len(index))
+            rows = GraphCollector(len(labels))
             for piece in aligned:
-                for g in range(piece.n_graphs):
-                    rows.add(piece._row(g))
-            graphs = Preferences(index, *rows.arrays())
+                piece._add_graphs_to(rows)
+            graphs = Preferences(labels, *rows.arrays())
         shifts = starts([piece.n_graphs for piece in aligned])
         graph_index = np.concatenate([piece.graph_index + k for piece, k in zip(aligned, shifts[:-1], strict=True)])
         return graphs._with_instances(graph_index, np.concatenate([piece.weight for piece in aligned]))
@@ -257,8 +266,8 @@ class Preferences:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays (the values of edge attributes not counted)."""
-        arrays = [self.graph_index, self.layer, self.weight, *vars(self.table).values()]
-        return sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))
+        arrays = [self.graph_index, self.layer, self.weight, *self.table.arrays().values()]
+        return sum(a.nbytes for a in arrays)
 
     def edge_counts(self) -> IntArray:
         """The number of edges of each instance."""
@@ -269,12 +278,16 @@ class Preferences:
 
     def graph(self, number: int, *, instance: object = None) -> PreferenceGraph:
         """One of the distinct graphs as a networkx object, its labels in the order of the index."""
+        if not 0 <= number < self.n_graphs:
+            raise IndexError(f"graph {number} of {self.n_graphs}; numbers go from 0 to {self.n_graphs - 1}")
         row = self._row(number)
         data = row.attributes or [{}] * len(row.init)
-        graph = PreferenceGraph(nodes=[self.labels[v] for v in row.vertex], instance=instance)
-        graph.add_edges_from(
-            (self.labels[u], self.labels[v], dict(said) if w == 1.0 else {"weight": float(w), **said})
-            for u, v, w, said in zip(row.init, row.term, row.weight, data, strict=True)
+        names = self.labels
+        graph = PreferenceGraph(nodes=[names[v] for v in row.vertex.tolist()], instance=instance)
+        edges = zip(row.init.tolist(), row.term.tolist(), row.weight.tolist(), data, strict=True)
+        # past the checks of PreferenceGraph: the graph has kept its rule on the way in
+        nx.DiGraph.add_edges_from(
+            graph, ((names[u], names[v], dict(said) if w == 1.0 else {"weight": w, **said}) for u, v, w, said in edges)
         )
         return graph
 
@@ -282,9 +295,19 @@ class Preferences:
         """One of the distinct graphs as arrays over label positions, whatever its encoding."""
         if number >= len(self.layer):
             return self.table.row(number - len(self.layer))
-        layer = self.layer[number : number + 1]
-        init, term = layered_edges(layer, False, starts(layered_edge_counts(layer)))
-        return GraphRow(np.flatnonzero(layer[0] != ABSENT).astype(np.int32), init, term, np.ones(len(init)))
+        return GraphRow.of_layers(*self._layer_list(number))
+
+    def _layer_list(self, number: int) -> tuple[IntArray, IntArray]:
+        """(vertices, their layers) of a graph that is kept as layers."""
+        vertex = np.flatnonzero(self.layer[number] != ABSENT).astype(np.int32)
+        return vertex, self.layer[number, vertex]
+
+    def _add_graphs_to(self, rows: GraphCollector) -> None:
+        """Add all distinct graphs, those kept as layers without listing their edges."""
+        for g in range(len(self.layer)):
+            rows.add_layers(*self._layer_list(g))
+        for g in range(len(self.table)):
+            rows.add(self.table.row(g))
 
     def graph_keys(self) -> list[str]:
         """The content key of each distinct graph, as `PreferenceGraph.key` gives it.
@@ -298,25 +321,24 @@ class Preferences:
         return [self._graph_key(g, texts) for g in range(self.n_graphs)]
 
     def _graph_key(self, number: int, texts: list[str]) -> str:
+        layer: IntArray | None
         if number < len(self.layer):
-            layer = self.layer[number]
-            if not np.any(layer == ISOLATED):
-                groups: list[list[str]] = [[] for _ in range(layer.max(initial=-1) + 1)]
-                for y in np.flatnonzero(layer >= 0):
-                    groups[layer[y]].append(texts[y])
-                return layers_key(groups)
+            vertex, layer = self._layer_list(number)
+        else:
+            row = self.table.row(number - len(self.layer))
+            vertex, layer = row.vertex, row.layers()
+        if layer is not None and layer.min(initial=0) >= 0:
+            groups: list[list[str]] = [[] for _ in range(layer.max(initial=-1) + 1)]
+            for y, k in zip(vertex.tolist(), layer.tolist(), strict=True):
+                groups[k].append(texts[y])
+            return layers_key(groups)
         row = self._row(number)
-        layers = row.layers(len(texts))
-        if layers is not None and not np.any(layers == ISOLATED):
-            return layers_key(
-                [texts[y] for y in np.flatnonzero(layers == k)] for k in range(layers.max(initial=-1) + 1)
-            )
-        ends = zip(row.init, row.term, row.weight, row.attributes or [{}] * len(row.init), strict=True)
+        ends = zip(row.init.tolist(), row.term.tolist(), row.weight.tolist(), strict=True)
         rows = [
-            (texts[u], texts[v], float(w), attributes_text(data, self.labels[u], self.labels[v]))
-            for u, v, w, data in ends
+            (texts[u], texts[v], w, attributes_text(data, self.labels[u], self.labels[v]))
+            for (u, v, w), data in zip(ends, row.attributes or [{}] * len(row.init), strict=True)
         ]
-        return edges_key([texts[v] for v in row.vertex], rows)
+        return edges_key([texts[v] for v in row.vertex.tolist()], rows)
 
     def __eq__(self, other: object) -> bool:
         """Equal labels in equal order, equal weights, and equal graphs, instance by instance."""
@@ -324,8 +346,22 @@ class Preferences:
             return NotImplemented
         if self.labels != other.labels or not np.array_equal(self.weight, other.weight):
             return False
-        pairs = np.unique(np.column_stack([self.graph_index, other.graph_index]), axis=0)
-        return all(self._row(a).digest() == other._row(b).digest() for a, b in pairs)
+        width = max(other.n_graphs, 1)
+        mine, theirs = np.divmod(np.unique(self.graph_index.astype(np.int64) * width + other.graph_index), width)
+        layered = (mine < len(self.layer)) & (theirs < len(other.layer))
+        if not equal_rows(self.layer, mine[layered], other.layer, theirs[layered]):
+            return False
+        return all(self._same(a, other, b) for a, b in zip(mine[~layered], theirs[~layered], strict=True))
+
+    def _same(self, a: int, other: Preferences, b: int) -> bool:
+        """Whether graph a of this object is graph b of the other; at least one of the two is kept as edges."""
+        if a < len(self.layer):
+            return other._same(b, self, a)
+        row = self.table.row(a - len(self.layer))
+        if b >= len(other.layer):
+            return row.same(other.table.row(b - len(other.layer)))
+        layer, (vertex, expected) = row.layers(), other._layer_list(b)
+        return layer is not None and np.array_equal(row.vertex, vertex) and np.array_equal(layer, expected)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -338,30 +374,20 @@ class Preferences:
         >>> len(pg.as_preferences([0, 1, 2]).take([True, False, True]))
         2
         """
-        chosen = rows if isinstance(rows, slice) else np.asarray(rows)
-        if not isinstance(chosen, slice):
-            if chosen.dtype == bool and chosen.shape != (len(self),):
-                raise IndexError(f"a mask of shape {chosen.shape} for {len(self)} instances; it has one entry for each")
-            if chosen.dtype != bool:
-                chosen = chosen.astype(np.int64, casting="safe" if chosen.size else "unsafe").reshape(-1)
-                if chosen.size and not (-len(self) <= chosen.min() and chosen.max() < len(self)):
-                    raise IndexError(f"instances {chosen.min()} to {chosen.max()} of {len(self)}; numbers go from 0")
+        chosen = rows if isinstance(rows, slice) else row_numbers(rows, len(self))
         kept = Preferences(self.labels, self.graph_index[chosen], self.layer, self.table, self.weight[chosen])
         return kept._without_unused()
 
     def _without_unused(self) -> Preferences:
         """The same without the graphs that no instance has."""
-        used, graph_index = np.unique(self.graph_index, return_inverse=True)
-        if len(used) == self.n_graphs:
+        is_used = np.zeros(self.n_graphs, bool)
+        is_used[self.graph_index] = True
+        if np.all(is_used):
             return self
-        n_layered = int(np.searchsorted(used, len(self.layer)))
-        return Preferences(
-            self.labels,
-            graph_index.astype(np.int32).reshape(-1),
-            self.layer[used[:n_layered]],
-            self.table.take(used[n_layered:] - len(self.layer)),
-            self.weight,
-        )
+        number = (np.cumsum(is_used) - 1).astype(np.int32)
+        n_layered = len(self.layer)
+        table = self.table.take(np.flatnonzero(is_used[n_layered:]))
+        return Preferences(self.labels, number[self.graph_index], self.layer[is_used[:n_layered]], table, self.weight)
 
     def with_weight(self, weight: npt.ArrayLike | None) -> Preferences:
         """The same with other instance weights; None for 1 each."""
@@ -375,7 +401,7 @@ class Preferences:
         ('x', 'b')
         """
         renamed = [names.get(v, v) if isinstance(names, Mapping) else names(v) for v in self.labels]
-        return Preferences(_index(renamed), self.graph_index, self.layer, self.table, self.weight)
+        return Preferences(label_index(renamed), self.graph_index, self.layer, self.table, self.weight)
 
     def with_labels(self, labels: Iterable[Label]) -> Preferences:
         """The same graphs over another label index, in another order or with labels more or fewer.
@@ -386,7 +412,9 @@ class Preferences:
         >>> pg.as_preferences([{"a"}], labels="ab").with_labels("cba").layer
         array([[-1,  1,  0]], dtype=int8)
         """
-        index = _index(labels)
+        return self._over(label_index(labels))
+
+    def _over(self, index: Mapping[Label, int]) -> Preferences:
         if tuple(index) == self.labels:
             return self
         place = np.array([index.get(v, -1) for v in self.labels], np.int64)
@@ -394,21 +422,31 @@ class Preferences:
         missing = lost & np.any(self.layer != ABSENT, axis=0)
         missing[self.table.vertex] |= lost[self.table.vertex]
         if np.any(missing):
-            label = self.labels[int(np.flatnonzero(missing)[0])]
-            raise InvalidTarget(
-                f"label {label!r} is a vertex of some graph and not among the new labels; add it to labels"
-            )
-        layer = np.full((len(self.layer), len(index)), ABSENT, self.layer.dtype)
-        layer[:, place[~lost]] = self.layer[:, ~lost]
-        rows = []
-        for g in range(len(self.table)):
-            row = self.table.row(g)
-            init, term = place[row.init].astype(np.int32), place[row.term].astype(np.int32)
-            order = np.lexsort((term, init))
-            said = None if row.attributes is None else [row.attributes[e] for e in order]
-            vertex = np.sort(place[row.vertex]).astype(np.int32)
-            rows.append(GraphRow(vertex, init[order], term[order], row.weight[order], said))
-        return Preferences(index, self.graph_index, layer, EdgeTable.of(rows), self.weight)
+            raise self._left_out(int(np.flatnonzero(missing)[0]))
+        p = self if len(index) <= len(self.labels) else self._listed(~worth_a_row(len(index), self.layer))
+        layer = np.full((len(p.layer), len(index)), ABSENT, p.layer.dtype)
+        layer[:, place[~lost]] = p.layer[:, ~lost]
+        return Preferences(index, p.graph_index, layer, p.table.relabelled(place), self.weight)
+
+    def _left_out(self, position: int) -> InvalidTarget:
+        """The error about a label that is a vertex and not among the new labels."""
+        label = self.labels[position]
+        offsets, vertex = self.vertex_lists()
+        instance = runs(offsets)[vertex == position]
+        return InvalidTarget(
+            f"instance {instance[0]}: label {label!r} is a vertex of its graph and not among the new labels; add it "
+            "to labels"
+        )
+
+    def _listed(self, chosen: npt.NDArray[np.bool_]) -> Preferences:
+        """The same with some of the layered graphs kept as edges."""
+        if not np.any(chosen):
+            return self
+        table = self.table.followed_by(EdgeTable.of_layers(self.layer[chosen]))
+        order = np.concatenate([np.flatnonzero(~chosen), np.arange(len(chosen), self.n_graphs), np.flatnonzero(chosen)])
+        number = np.empty(self.n_graphs, np.int32)
+        number[order] = np.arange(self.n_graphs, dtype=np.int32)
+        return Preferences(self.labels, number[self.graph_index], self.layer[~chosen], table, self.weight)
 
     def encoded(self, encoding: str = "auto") -> Preferences:
         """The same graphs with a given encoding.
@@ -421,8 +459,7 @@ class Preferences:
         """
         check_option("encoding", encoding, ENCODINGS)
         rows = GraphCollector(len(self.labels), encoding)
-        for g in range(self.n_graphs):
-            rows.add(self._row(g))
+        self._add_graphs_to(rows)
         return Preferences(self.labels, *rows.arrays())._with_instances(self.graph_index, self.weight)
 
     def _with_instances(self, graph_index: IntArray, weight: FloatArray) -> Preferences:
@@ -453,13 +490,16 @@ class Preferences:
         >>> len(p.labels), [str(g) for g in p.local()]
         (5, ['[0|1]', '[1|0,2]'])
         """
-        sizes = np.concatenate([(self.layer != ABSENT).sum(axis=1), np.diff(self.table.vertex_offsets)])
+        sizes = np.concatenate([np.count_nonzero(self.layer != ABSENT, axis=1), np.diff(self.table.vertex_offsets)])
         longest = int(sizes.max(initial=0))
+        positions = np.arange(longest, dtype=np.int32)
         rows = GraphCollector(longest)
-        for g in range(self.n_graphs):
-            row = self._row(g)
-            place = np.searchsorted(row.vertex, np.stack([row.init, row.term])).astype(np.int32)
-            rows.add(row._replace(vertex=np.arange(len(row.vertex), dtype=np.int32), init=place[0], term=place[1]))
+        for g in range(len(self.layer)):
+            rows.add_layers(positions[: sizes[g]], self._layer_list(g)[1])
+        for g in range(len(self.table)):
+            row = self.table.row(g)
+            init, term = np.searchsorted(row.vertex, np.stack([row.init, row.term])).astype(np.int32)
+            rows.add(row._replace(vertex=positions[: len(row.vertex)], init=init, term=term))
         return Preferences(range(longest), *rows.arrays())._with_instances(self.graph_index, self.weight)
 
     # -- parts -------------------------------------------------------------------------------------------------------
@@ -492,23 +532,31 @@ class Preferences:
         Labels must be str or int, edge attributes plain data.
         """
         arrays = {"graph_index": self.graph_index, "weight": self.weight, "layer": self.layer}
-        table = {f"table_{name}": a for name, a in vars(self.table).items() if name != "attributes"}
+        table = {f"table_{name}": array for name, array in self.table.arrays().items()}
         attributes = _npz.pack_columns(self.table.attributes)
         _npz.save(path, {"labels": _npz.pack_labels(self.labels), "attributes": attributes, **arrays, **table})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Preferences:
-        """Read what `save` wrote."""
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InvalidFile
+            The file is another one, broken, or of a newer format.
+        """
         arrays = _npz.load(path)
-        names = ("vertex_offsets", "vertex", "offsets", "init", "term", "weight")
-        attributes = _npz.unpack_columns(arrays["attributes"], len(arrays["table_init"]))
-        table = EdgeTable(**{name: arrays[f"table_{name}"] for name in names}, attributes=attributes)
-        labels = _npz.unpack_labels(arrays["labels"])
-        return cls(labels, arrays["graph_index"], arrays["layer"], table, arrays["weight"])
+        with _npz.reading(path):
+            labels = label_index(_npz.unpack_labels(arrays["labels"]))
+            attributes = _npz.unpack_columns(arrays["attributes"], len(arrays["table_init"]))
+            _npz.check(arrays, len(labels))
+            edges = {name.removeprefix("table_"): a for name, a in arrays.items() if name.startswith("table_")}
+            table = EdgeTable(**edges, attributes=attributes)
+            return cls(labels, arrays["graph_index"], arrays["layer"], table, arrays["weight"])
 
 
-def _index(labels: Iterable[Label]) -> dict[Label, int]:
-    """Label -> position; labels are distinct."""
+def label_index(labels: Iterable[Label]) -> dict[Label, int]:
+    """Label -> position, for labels that are distinct."""
     ordered = [check_label(v) for v in labels]
     index = {v: k for k, v in enumerate(ordered)}
     if len(index) < len(ordered):
@@ -517,8 +565,10 @@ def _index(labels: Iterable[Label]) -> dict[Label, int]:
     return index
 
 
-def _unknown_label(label: Label, instance: object, index: Mapping[Label, int]) -> InvalidTarget:
-    known = ", ".join(map(repr, list(index)[:10])) + (" ..." if len(index) > 10 else "")
+def unknown_label(label: Label, instance: object, index: Iterable[Label]) -> InvalidTarget:
+    """The error about a label that an instance has and the index has not."""
+    index = list(index)
+    known = ", ".join(map(repr, index[:10])) + (" ..." if len(index) > 10 else "")
     return InvalidTarget(f"instance {instance!r}: label {label!r} is not among the labels {known}; add it to labels")
 
 
@@ -526,10 +576,16 @@ def _checked_weight(weight: npt.ArrayLike | None, m: int) -> FloatArray:
     if weight is None:
         values = np.ones(m)
     else:
-        values = np.array(weight, np.float64)
+        try:
+            values = np.array(weight, np.float64)
+        except (ValueError, TypeError):
+            raise InvalidTarget(f"weight is not numeric; give one number for each of the {m} instances") from None
         if values.shape != (m,):
             raise InvalidTarget(f"weight has the shape {values.shape} for {m} instances; give one number for each")
-        if bad := values[~(np.isfinite(values) & (values >= 0))].tolist():
-            raise InvalidGraph(f"an instance has the weight {bad[0]!r}; an instance's weight is finite and 0 or more")
+        if (bad := np.flatnonzero(~(np.isfinite(values) & (values >= 0)))).size:
+            raise InvalidTarget(
+                f"instance {bad[0]}: the weight is {values[bad[0]].item()!r}; the weight of an instance is finite and "
+                "0 or more"
+            )
     values.setflags(write=False)
     return values

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from prefgraph._content import Label
-from prefgraph._edge_table import gather, starts
+from prefgraph._content import Label, check_label
+from prefgraph._edge_table import gather, row_numbers, runs, starts
 from prefgraph.compiled import Preferences
 from prefgraph.errors import InvalidDataset
 from prefgraph.graph import PreferenceGraph
@@ -57,8 +57,14 @@ class Candidates:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "X", _features(self.X, "candidates.X"))
-        object.__setattr__(self, "offsets", np.asarray(self.offsets, np.int64).reshape(-1))
-        object.__setattr__(self, "labels", tuple(self.labels))
+        given = np.asarray(self.offsets)
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise InvalidDataset(
+                f"candidates: offsets has the shape {given.shape} and type {given.dtype}; it is a list of row numbers, "
+                "one more than there are instances"
+            )
+        object.__setattr__(self, "offsets", np.array(given, np.int64))
+        object.__setattr__(self, "labels", tuple(check_label(v) for v in self.labels))
         rows = self.X.shape[0]
         ends = self.offsets[[0, -1]].tolist() if len(self.offsets) else []
         if ends != [0, rows] or np.any(np.diff(self.offsets) < 0):
@@ -70,34 +76,47 @@ class Candidates:
             raise InvalidDataset(f"candidates: {len(self.labels)} labels for {rows} rows; give one for each row")
         self.offsets.setflags(write=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are made again, because numpy would give them offsets that can be written."""
+        return Candidates, (self.X, self.offsets, self.labels)
+
     def __len__(self) -> int:
         """The number of instances."""
         return len(self.offsets) - 1
 
-    def take(self, rows: npt.ArrayLike) -> Candidates:
-        """The candidates of some instances."""
-        chosen = np.asarray(rows, np.int64)
+    def take(self, rows: slice | npt.ArrayLike) -> Candidates:
+        """The candidates of some instances: a slice, row numbers or a mask."""
+        chosen = row_numbers(rows, len(self))
         places = gather(self.offsets, chosen)
         return Candidates(self.X[places], starts(np.diff(self.offsets)[chosen]), tuple(self.labels[k] for k in places))
 
     def vertex_rows(self, preferences: Preferences) -> IntArray:
         """The row of ``X`` for each vertex of each instance, in the order of `Preferences.vertex_lists`."""
+        if len(preferences) != len(self):
+            raise InvalidDataset(f"candidates has {len(self)} instances for {len(preferences)}; give rows for each")
+        place = {v: k for k, v in enumerate(preferences.labels)}
+        position = np.array([place.setdefault(v, len(place)) for v in self.labels], np.int64)
+        # (instance, label) as one number, so that sorting finds what is listed twice and what is missing
+        listed = runs(self.offsets) * len(place) + position
+        order = np.argsort(listed, kind="stable")
+        if (twice := np.flatnonzero(np.diff(listed[order]) == 0)).size:
+            row = order[twice[0]]
+            raise InvalidDataset(
+                f"instance {runs(self.offsets)[row]}: the candidate {self.labels[row]!r} is listed twice; the "
+                "candidates of an instance are distinct"
+            )
         offsets, vertices = preferences.vertex_lists()
-        rows = np.empty(len(vertices), np.int64)
-        for i in range(len(self)):
-            own = {self.labels[k]: k for k in range(self.offsets[i], self.offsets[i + 1])}
-            if len(own) < self.offsets[i + 1] - self.offsets[i]:
-                raise InvalidDataset(
-                    f"instance {i}: a candidate is listed twice; the candidates of an instance are distinct"
-                )
-            for k in range(offsets[i], offsets[i + 1]):
-                label = preferences.labels[vertices[k]]
-                if label not in own:
-                    raise InvalidDataset(
-                        f"instance {i}: the graph has the label {label!r}, which is no candidate; add its row"
-                    )
-                rows[k] = own[label]
-        return rows
+        wanted = runs(offsets) * len(place) + vertices
+        found = np.searchsorted(listed[order], wanted)
+        known = found < len(listed)
+        known[known] = listed[order[found[known]]] == wanted[known]
+        if (missing := np.flatnonzero(~known)).size:
+            label = preferences.labels[vertices[missing[0]]]
+            raise InvalidDataset(
+                f"instance {runs(offsets)[missing[0]]}: the graph has the label {label!r}, which is no candidate; add "
+                "its row"
+            )
+        return order[found]
 
 
 class PreferenceDataset:
@@ -169,10 +188,13 @@ class PreferenceDataset:
         if self.X is not None and self.X.shape[0] != m:
             raise InvalidDataset(f"X has {self.X.shape[0]} rows for {m} instances; give one row for each")
         if self.candidates is not None:
-            if len(self.candidates) != m:
-                raise InvalidDataset(f"candidates has {len(self.candidates)} instances for {m}; give rows for each")
             self.candidates.vertex_rows(self.preferences)
         self._places: dict[Key, int] | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of a copy or a pickle, in which a table without columns has lost its number of rows."""
+        vars(self).update(state)
+        self.properties = _as_table(self.properties, len(self))
 
     def __len__(self) -> int:
         """The number of instances."""
@@ -200,7 +222,7 @@ class PreferenceDataset:
         """The row number of the instance with this key."""
         if self._places is None:
             self._places = {k: i for i, k in enumerate(self.keys)}
-        if key not in self._places or type(self.keys[self._places[key]]) is not type(key):
+        if isinstance(key, (bool, float)) or key not in self._places:
             raise KeyError(f"no instance has the key {key!r}; keys look like {', '.join(map(repr, self.keys[:3]))}")
         return self._places[key]
 
@@ -213,7 +235,7 @@ class PreferenceDataset:
         """The data set of some instances, in the order given: a slice, row numbers or a mask."""
         import pyarrow as pa
 
-        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)].reshape(-1)
+        chosen = row_numbers(rows, len(self))
         return PreferenceDataset(
             preferences=self.preferences.take(chosen),
             keys=[self.keys[i] for i in chosen],
@@ -265,6 +287,7 @@ class PreferenceDataset:
         """All instances of several data sets that have the same columns; labels and keys are joined."""
         import pyarrow as pa
 
+        pieces = list(pieces)
         if not pieces:
             raise InvalidDataset("concatenate() got no data set; give at least one")
         first = pieces[0]
@@ -278,7 +301,9 @@ class PreferenceDataset:
         try:
             properties = pa.concat_tables([piece.properties for piece in pieces])
         except pa.ArrowInvalid as error:
-            raise InvalidDataset(f"the properties of the data sets do not fit: {error}") from None
+            raise InvalidDataset(
+                f"the properties of the data sets do not fit ({error}); give all of them the same columns and types"
+            ) from None
         return PreferenceDataset(
             preferences=Preferences.concatenate([piece.preferences for piece in pieces]),
             keys=[key for piece in pieces for key in piece.keys],
@@ -297,7 +322,6 @@ class PreferenceDataset:
         plain = ("keys", "texts", "split", "hierarchy", "preferences")
         return (
             all(getattr(self, name) == getattr(other, name) for name in plain)
-            and list(map(type, self.keys)) == list(map(type, other.keys))
             and self.properties.equals(other.properties)
             and _same_features(self.X, other.X)
             and _same_candidates(self.candidates, other.candidates)
@@ -308,7 +332,7 @@ class PreferenceDataset:
 
 def _checked_keys(keys: Iterable[Key], m: int) -> tuple[Key, ...]:
     checked: list[Key] = []
-    for i, key in enumerate(keys):
+    for i, key in enumerate(_several(keys, "keys")):
         if isinstance(key, str):
             checked.append(str(key))
         elif isinstance(key, Integral) and not isinstance(key, bool):
@@ -324,8 +348,15 @@ def _checked_keys(keys: Iterable[Key], m: int) -> tuple[Key, ...]:
     return tuple(checked)
 
 
+def _several(values: Iterable[Any], name: str) -> Iterable[Any]:
+    """The values, unless they are a text, which would be read letter by letter."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidDataset(f"{name} is {values!r}; give a list with one for each instance")
+    return values
+
+
 def _words(words: Iterable[Any], name: str, m: int, *, optional: bool) -> tuple[Any, ...]:
-    checked = tuple(str(word) if isinstance(word, str) else word for word in words)
+    checked = tuple(str(word) if isinstance(word, str) else word for word in _several(words, name))
     if len(checked) != m:
         raise InvalidDataset(f"{name} has {len(checked)} entries for {m} instances; give one for each")
     for i, word in enumerate(checked):
@@ -336,13 +367,10 @@ def _words(words: Iterable[Any], name: str, m: int, *, optional: bool) -> tuple[
 
 def _features(X: Any, name: str) -> Any:
     """A two-dimensional array of numbers, or a sparse matrix in CSR form."""
-    if sparse.issparse(X):
-        rows: Any = X
-        return rows.tocsr()
-    array = np.asarray(X)
+    array: Any = X if sparse.issparse(X) else np.asarray(X)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise InvalidDataset(f"{name} has the shape {array.shape} and type {array.dtype}; it is a matrix of numbers")
-    return array
+    return array.tocsr() if sparse.issparse(X) else array
 
 
 def _as_table(properties: Any, m: int) -> pa.Table:
@@ -350,21 +378,24 @@ def _as_table(properties: Any, m: int) -> pa.Table:
 
     if properties is None:
         return pa.table({"_": np.empty(m, np.int8)}).drop_columns(["_"])
-    if isinstance(properties, pa.Table):
-        table = properties
-    elif isinstance(properties, Mapping):
-        try:
-            table = pa.table({name: _column(values) for name, values in properties.items()})
-        except pa.ArrowException as error:
+    try:
+        if isinstance(properties, pa.Table):
+            table = properties
+        elif isinstance(properties, Mapping):
+            table = pa.table({name: _column(name, values) for name, values in properties.items()})
+        elif hasattr(properties, "iloc"):
+            table = pa.Table.from_pandas(properties, preserve_index=False)
+        else:
             raise InvalidDataset(
-                f"properties cannot be made a table: {error}; give a column of one type for each"
-            ) from None
-    elif hasattr(properties, "iloc"):
-        table = pa.Table.from_pandas(properties, preserve_index=False)
-    else:
+                f"properties is a {type(properties).__name__}; give a pyarrow table, a mapping of columns or a data "
+                "frame"
+            )
+    except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
+        if isinstance(error, InvalidDataset):
+            raise
         raise InvalidDataset(
-            f"properties is a {type(properties).__name__}; give a pyarrow table, a mapping of columns or a data frame"
-        )
+            f"properties cannot be made a table: {error}; give named columns, each of one type and as long as the data"
+        ) from None
     if table.num_columns and table.num_rows != m:
         raise InvalidDataset(f"properties has {table.num_rows} rows for {m} instances; give one for each")
     for name in table.column_names:
@@ -373,7 +404,9 @@ def _as_table(properties: Any, m: int) -> pa.Table:
     return table if table.num_columns else _as_table(None, m)
 
 
-def _column(values: Any) -> Any:
+def _column(name: Any, values: Any) -> Any:
+    if not isinstance(name, str):
+        raise InvalidDataset(f"properties has a column named {name!r}; give names as str")
     return values if hasattr(values, "__array__") or hasattr(values, "__arrow_array__") else list(values)
 
 
@@ -385,15 +418,20 @@ def _matches(table: pa.Table, name: str, values: Any) -> npt.NDArray[np.bool_]:
     if name not in table.column_names:
         known = ", ".join(map(repr, table.column_names)) or "none"
         raise InvalidDataset(f"where names the property {name!r}, which the data set has not; its properties: {known}")
-    wanted = list(values) if isinstance(values, (AbstractSet, list, tuple)) else [values]
+    wanted = list(values) if isinstance(values, (AbstractSet, list, tuple, np.ndarray)) else [values]
     column = table[name]
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_null(kind):  # a column in which nothing is said has no type to compare with
+        return np.full(len(column), any(value is None for value in wanted))
     try:
-        wanted_array = pa.array(wanted, type=column.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        if pa.types.is_integer(kind) and any(isinstance(v, Real) and not float(v).is_integer() for v in wanted):
+            raise pa.ArrowInvalid("a fraction, which pyarrow would cut off")
+        matches = pc.is_in(column, value_set=pa.array(wanted, type=kind))
+    except (pa.ArrowException, OverflowError):
         raise InvalidDataset(
-            f"where has {wanted!r} for the property {name!r} of type {column.type}; give such values"
+            f"where has {wanted!r} for the property {name!r} of type {kind}; give such values, and no lists"
         ) from None
-    return np.asarray(pc.is_in(column, value_set=wanted_array).to_numpy(), bool)
+    return np.asarray(matches.to_numpy(), bool)
 
 
 def _stacked(pieces: Sequence[Any]) -> Any:
@@ -417,14 +455,21 @@ def _joined(pieces: Sequence[Candidates]) -> Candidates | None:
 def _same_features(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
-    if a.shape != b.shape:
+    if a.shape != b.shape or sparse.issparse(a) != sparse.issparse(b):
         return False
-    if sparse.issparse(a) != sparse.issparse(b):
-        return False
-    if sparse.issparse(a):
-        difference: Any = a != b
-        return bool(difference.nnz == 0)
-    return np.array_equal(a, b, equal_nan=True)
+    if not sparse.issparse(a):
+        return np.array_equal(a, b, equal_nan=True)
+    a, b = _canonical(a), _canonical(b)
+    fields = ("indptr", "indices", "data")
+    return all(np.array_equal(getattr(a, name), getattr(b, name), equal_nan=name == "data") for name in fields)
+
+
+def _canonical(X: Any) -> Any:
+    """A sparse matrix with each entry listed once and in order, and no zeros."""
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X
 
 
 def _same_candidates(a: Candidates | None, b: Candidates | None) -> bool:

@@ -6,6 +6,7 @@ A decomposition is a function ``f(graph)`` that returns parts, each a collection
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -149,22 +150,26 @@ def compose(*steps: str | Decomposition) -> Decomposition:
     if not functions:
         raise InvalidDecomposition("compose() got no decomposition; name at least one")
 
-    def composed(graph: DiGraph, instance: object) -> list[list[Edge]]:
-        parts = [list(graph.edges)] if graph.number_of_edges() else []
-        for function in functions:
-            parts = [cut for part in parts for cut in cut_edges(subgraph(graph, part), function, instance)]
-        return parts
+    # Partial objects of module functions can be pickled, as the parameters of an estimator must be.
+    return partial(_in_steps if any(map(takes_instance, functions)) else _in_plain_steps, functions)
 
-    if any(map(takes_instance, functions)):
-        return composed
-    return lambda graph: composed(graph, None)
+
+def _in_steps(functions: list[Decomposition], graph: DiGraph, instance: object) -> list[list[Edge]]:
+    parts = identity(graph)
+    for function in functions:
+        parts = [cut for part in parts for cut in cut_edges(subgraph(graph, part), function, instance)]
+    return parts
+
+
+def _in_plain_steps(functions: list[Decomposition], graph: DiGraph) -> list[list[Edge]]:
+    return _in_steps(functions, graph, None)
 
 
 def find_decomposition(how: str | Decomposition) -> Decomposition:
     """The function behind a name; a function is returned as it is."""
     if callable(how):
         return how
-    if how not in _REGISTRY:
+    if not isinstance(how, str) or how not in _REGISTRY:
         known = ", ".join(map(repr, _REGISTRY))
         raise InvalidDecomposition(
             f"decomposition={how!r} is unknown; it is one of {known}, or a function of a graph that returns edge lists"
@@ -174,7 +179,12 @@ def find_decomposition(how: str | Decomposition) -> Decomposition:
 
 def takes_instance(function: Decomposition) -> bool:
     """Whether the decomposition is ``f(graph, instance)`` rather than ``f(graph)``."""
-    signature = inspect.signature(function)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError) as error:  # not callable, or written in C without a signature
+        raise InvalidDecomposition(
+            f"the decomposition {function!r} cannot be looked into ({error}); give a Python function of a graph"
+        ) from None
     for arguments in ((None,), (None, None)):
         try:
             signature.bind(*arguments)
@@ -188,10 +198,22 @@ def takes_instance(function: Decomposition) -> bool:
 
 def cut_edges(graph: DiGraph, function: Decomposition, instance: object = None) -> list[list[Edge]]:
     """The parts that a decomposition makes of a graph, checked: known edges, none twice in a part, no empty part."""
-    parts = [list(part) for part in (function(graph, instance) if takes_instance(function) else function(graph))]
+    returned = function(graph, instance) if takes_instance(function) else function(graph)
+    parts = []
+    for part in returned if isinstance(returned, Iterable) else [returned]:
+        if not isinstance(part, Iterable):
+            raise InvalidDecomposition(
+                f"{where(instance)}the decomposition {function!r} gives {part!r} for a part; it returns a list of "
+                "parts, each a list of edges"
+            )
+        parts.append(list(part))
     for number, part in enumerate(parts):
         if not part:
             raise InvalidDecomposition(f"{where(instance)}part {number} has no edge; leave empty parts out")
+        if any(not isinstance(edge, tuple) or len(edge) != 2 for edge in part):
+            raise InvalidDecomposition(
+                f"{where(instance)}part {number} is {part!r}; a part is a list of edges, each a tuple (init, term)"
+            )
         if len(set(part)) < len(part):
             raise InvalidDecomposition(f"{where(instance)}part {number} names an edge twice; a part is a set of edges")
         if strange := next((edge for edge in part if not graph.has_edge(*edge)), None):

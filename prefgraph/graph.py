@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
+import numpy as np
 
 from prefgraph import cycles
 from prefgraph._content import (
@@ -16,11 +18,14 @@ from prefgraph._content import (
     check_label,
     check_weight,
     edges_key,
+    finite,
     label_text,
     layers_key,
+    plain_text,
     said,
     where,
 )
+from prefgraph.cycles import Change, FeedbackArcs
 from prefgraph.decompose import Decomposition, cut_edges, find_decomposition, subgraph
 from prefgraph.errors import InvalidGraph, InvalidLabel
 from prefgraph.notation import format_edges, format_layers
@@ -38,13 +43,15 @@ class PreferenceGraph(_DiGraph):
 
     No label is preferred to itself, and of two labels at most one is preferred to the other; cycles of three or more
     are welcome, because judges say such things. The rule holds on every way to change the graph, and a call that
-    breaks it leaves the graph as it was. Everything networkx can do with an ``nx.DiGraph`` works on it.
+    breaks it leaves the graph as it was. Everything networkx computes from an ``nx.DiGraph`` works on it; to build what
+    is no preference graph, such as a complement, start from the plain copy ``nx.DiGraph(graph)``.
 
     Parameters
     ----------
     edges
-        Pairs ``(preferred, other)``, triples with a dict of attributes, an adjacency dict or matrix, or a networkx
-        graph. The attribute ``weight`` is a finite number above 0 (1 where it is missing); all others are yours.
+        Pairs ``(preferred, other)``, triples with a dict of attributes, an adjacency dict or square matrix, or a
+        networkx graph. The attribute ``weight`` is a finite number above 0 (1 where it is missing); all others are
+        yours.
     nodes
         Labels beyond those of the edges. A label is any hashable; str or int where it is keyed, saved or stored.
     instance
@@ -93,13 +100,20 @@ most, drop one edge
         elif isinstance(edges, nx.Graph):
             self._take_networkx(edges)
         elif isinstance(edges, Mapping) or hasattr(edges, "shape"):
-            self._take_networkx(nx.DiGraph(edges))
+            self._take_networkx(_read_adjacency(edges, instance))
         else:
             self.add_edges_from(edges)
         self.add_nodes_from(nodes)
 
     def _take_networkx(self, graph: nx.Graph[Any]) -> None:
-        """Add the nodes, edges and attributes of a networkx graph; one that cannot be a preference graph is refused."""
+        """Add the nodes, edges and attributes of a networkx graph."""
+        self._check_networkx(graph)
+        self.graph.update({**graph.graph, **self.graph})
+        self.add_nodes_from(graph.nodes.data())
+        self.add_edges_from(graph.edges(data=True))
+
+    def _check_networkx(self, graph: nx.Graph[Any]) -> None:
+        """Refuse a networkx graph that cannot be a preference graph: no directions, or parallel edges."""
         if not graph.is_directed():
             raise InvalidGraph(
                 f"{where(self.instance)}{type(graph).__name__} has no directions; a preference goes from one label "
@@ -111,9 +125,6 @@ most, drop one edge
                 f"{where(self.instance)}{graph.number_of_edges(init, term)} edges from {init!r} to {term!r}; a pair "
                 "has one edge at most, so merge them first or give them to from_pairs as weighted votes"
             )
-        self.graph.update({**graph.graph, **self.graph})
-        self.add_nodes_from(graph.nodes.data())
-        self.add_edges_from(graph.edges(data=True))
 
     # -- changing, always within the rule ---------------------------------------------------------------------------
 
@@ -133,25 +144,35 @@ most, drop one edge
         """Add pairs, or triples with a dict of attributes; all of them or, on an error, none."""
         super().add_edges_from(self._checked_edges(ebunch_to_add, attr), **attr)
 
+    def add_weighted_edges_from(self, ebunch_to_add: Iterable[Any], weight: str = "weight", **attr: Any) -> None:
+        """Add ``(preferred, other, weight)`` triples; all of them or, on an error, none."""
+        triples = []
+        for triple in self._iterate(ebunch_to_add, "edges"):
+            if not isinstance(triple, Sequence | np.ndarray) or isinstance(triple, str | bytes) or len(triple) != 3:
+                raise InvalidGraph(
+                    f"{where(self.instance)}{triple!r} is not a weighted edge; give (preferred, other, weight)"
+                )
+            triples.append((triple[0], triple[1], {weight: triple[2]}))
+        self.add_edges_from(triples, **attr)
+
     def update(self, edges: Any = None, nodes: Iterable[Any] | None = None) -> None:
         """Add edges and nodes, or all of another graph, as in networkx; everything or, on an error, nothing."""
+        attributes: dict[str, Any] = {}
         if isinstance(edges, nx.Graph) and nodes is None:
-            graph = edges
-            edges, nodes = graph.edges(data=True), graph.nodes.data()
-            attributes = graph.graph
-        else:
-            attributes = {}
+            self._check_networkx(edges)
+            attributes, nodes, edges = edges.graph, edges.nodes.data(), edges.edges(data=True)
         if edges is None and nodes is None:
             raise InvalidGraph("update() got neither edges nor nodes; give at least one of them")
-        new_nodes = self._checked_nodes(nodes or ())
-        new_edges = self._checked_edges(edges if edges is not None else (), {})
-        super().add_nodes_from(new_nodes)
-        super().add_edges_from(new_edges)
+        new_nodes = self._checked_nodes(() if nodes is None else nodes)
+        new_edges = self._checked_edges(() if edges is None else edges, {})
+        # Both are checked before either is added. A frozen graph or a view refuses in its own add_... methods.
+        self.add_nodes_from(new_nodes)
+        self.add_edges_from(new_edges)
         self.graph.update(attributes)
 
     def _checked_nodes(self, nodes: Iterable[Any]) -> list[Any]:
         """The nodes as a list, each a label or a (label, dict) pair that networkx will take."""
-        checked = list(nodes)
+        checked = list(self._iterate(nodes, "labels"))
         for node in checked:
             pair = isinstance(node, tuple) and len(node) == 2 and isinstance(node[1], dict)
             check_label(node[0] if pair else node, self.instance)
@@ -163,7 +184,7 @@ most, drop one edge
         """The edges as a list of triples, each within the rule, beside the graph as it is and beside one another."""
         checked: list[tuple[Label, Label, dict[str, Any]]] = []
         added: set[Edge] = set()
-        for edge in edges:
+        for edge in self._iterate(edges, "edges"):
             init, term, data = self._unpacked(edge)
             if init == term:
                 raise InvalidGraph(
@@ -181,9 +202,17 @@ most, drop one edge
             checked.append((init, term, data))
         return checked
 
+    def _iterate(self, things: Iterable[Any], kind: str) -> Iterator[Any]:
+        try:
+            return iter(things)
+        except TypeError:
+            raise InvalidGraph(
+                f"{where(self.instance)}{things!r} is not a collection of {kind}; put a single one in a list"
+            ) from None
+
     def _unpacked(self, edge: Any) -> tuple[Label, Label, dict[str, Any]]:
-        """(init, term, attributes) of what a caller gave as an edge."""
-        if not isinstance(edge, str):
+        """(init, term, attributes) of what a caller gave as an edge; sets and dicts have no first and second."""
+        if not isinstance(edge, str | bytes | AbstractSet | Mapping):
             try:
                 init, term, data = edge if len(edge) == 3 else (*edge, {})
             except (TypeError, ValueError):
@@ -200,10 +229,8 @@ most, drop one edge
         """The class that networkx makes directed copies with."""
         return type(self)
 
-    def add_weighted_edges_from(self, ebunch_to_add: Iterable[Any], weight: str = "weight", **attr: Any) -> None:
-        """Add ``(preferred, other, weight)`` triples; all of them or, on an error, none."""
-        edges = [(edge[0], edge[1], {weight: edge[2]}) for edge in ebunch_to_add]
-        self.add_edges_from(edges, **attr)
+    def __copy__(self) -> Self:
+        return self.copy()  # the default would share the edges, and a change of one graph would change the other
 
     # -- content ------------------------------------------------------------------------------------------------------
 
@@ -215,7 +242,7 @@ most, drop one edge
     @property
     def dropped(self) -> tuple[tuple[Label, Label, float], ...]:
         """The votes ``(init, term, weight)`` that `from_pairs` left out."""
-        return tuple(self.graph.get("dropped", ()))
+        return tuple((init, term, weight) for init, term, weight in self.graph.get("dropped", ()))
 
     @property
     def key(self) -> str:
@@ -252,11 +279,8 @@ most, drop one edge
         """Weight and attributes of each edge in a form that compares as the key does, where there is a key."""
         content: dict[Edge, tuple[float, Any]] = {}
         for init, term, data in self.edges(data=True):
-            try:
-                attributes: Any = attributes_text(data, init, term)
-            except InvalidGraph:
-                attributes = said(data)
-            content[init, term] = (data.get("weight", 1.0), attributes)
+            weight = data.get("weight", 1.0)
+            content[init, term] = (finite(weight) or weight, {k: plain_text(v) for k, v in said(data).items()})
         return content
 
     # -- looking ------------------------------------------------------------------------------------------------------
@@ -319,11 +343,11 @@ most, drop one edge
         """The groups of labels that lie on common cycles. See `prefgraph.cycles.strong_components`."""
         return cycles.strong_components(self)
 
-    def feedback_arcs(self, exact: bool = True) -> cycles.FeedbackArcs:
+    def feedback_arcs(self, exact: bool = True) -> FeedbackArcs:
         """Edges of least total weight whose removal leaves no cycle. See `prefgraph.cycles.feedback_arcs`."""
         return cycles.feedback_arcs(self, exact)
 
-    def resolve_cycles(self, policy: str = "drop", **options: Any) -> tuple[Self, list[cycles.Change]]:
+    def resolve_cycles(self, policy: str = "drop", **options: Any) -> tuple[Self, list[Change]]:
         """A graph without its cycles, by a named policy, and what changed. See `prefgraph.cycles.resolve_cycles`."""
         return cycles.resolve_cycles(self, policy, **options)
 
@@ -360,10 +384,15 @@ most, drop one edge
         1>2, 2>3, 3>1, 4
         cyclic: 1 strong component of 3 labels
         """
+        counts, *facts = self._facts()
+        return "\n".join([counts, _shortened(str(self), 100), *facts])
+
+    def _facts(self) -> list[str]:
+        """What there is to say about the graph, a line each; how many labels and edges it has comes first."""
         isolated = sum(1 for v in self if not self.degree(v))
         counts = [_count(len(self), "label"), _count(self.number_of_edges(), "edge")]
         counts += [_count(isolated, "isolated label")] if isolated else []
-        lines = [where(self.instance) + ", ".join(counts), _shortened(str(self), 100)]
+        lines = [where(self.instance) + ", ".join(counts)]
         if weighted := [w for _, _, w in self.edges.data("weight", default=1.0) if w != 1.0]:
             lines.append(f"{_count(len(weighted), 'edge')} with a weight other than 1")
         components = sorted(map(len, self.strong_components()), reverse=True)
@@ -375,26 +404,41 @@ most, drop one edge
             lines.append(f"{_count(len(layers), 'layer')} of {sizes or 0} labels")
         else:
             lines.append("acyclic, not layered" + (", complete" if self.is_complete() else ""))
-        return "\n".join(lines)
+        return lines
 
     def __str__(self) -> str:
+        layers = self.layers() if all(w == 1.0 for *_, w in self.edges.data("weight", default=1.0)) else None
         try:
-            layers = self.layers() if all(w == 1.0 for *_, w in self.edges.data("weight", default=1.0)) else None
             return format_edges(self) if layers is None else format_layers(layers)
         except InvalidLabel:  # labels that notation cannot write: still something to look at
-            return ", ".join(f"{u!r}>{v!r}" for u, v in self.edges) or repr(list(self))
+            return format_edges(self, repr) if layers is None else format_layers(layers, repr)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {where(self.instance)}{_shortened(str(self), 80)}>"
 
     def _repr_html_(self) -> str:
         """The summary for a notebook, with labels as a table of layers where there are layers."""
-        first, _, *rest = self.summary().split("\n")
-        lines = [f"<b>{html.escape(type(self).__name__)}</b> {html.escape(line)}" for line in [first]]
-        lines += [html.escape(line) for line in rest]
-        rows = [", ".join(map(str, layer)) for layer in self.layers() or []] or [_shortened(str(self), 500)]
-        body = "".join(f"<tr><td style='text-align:left'>{html.escape(row)}</td></tr>" for row in rows)
+        counts, *facts = self._facts()
+        lines = [f"<b>{html.escape(type(self).__name__)}</b> {html.escape(counts)}", *map(html.escape, facts)]
+        rows = [", ".join(map(str, layer)) for layer in self.layers() or []] or [str(self)]
+        shown = [html.escape(_shortened(row, 500)) for row in rows]
+        body = "".join(f"<tr><td style='text-align:left'>{row}</td></tr>" for row in shown)
         return "<div>" + "<br>".join(lines) + f"<table>{body}</table></div>"
+
+
+def _read_adjacency(edges: Any, instance: object) -> nx.DiGraph[Any]:
+    """An adjacency dict, a matrix, or a data frame of sources and targets, as networkx reads it."""
+    columns = set(getattr(edges, "columns", ()))
+    try:
+        if columns >= {"source", "target"}:  # networkx would take as many edges as columns for a matrix
+            attributes = True if len(columns) > 2 else None
+            return nx.from_pandas_edgelist(edges, edge_attr=attributes, create_using=nx.MultiDiGraph)
+        return nx.DiGraph(edges.astype(int) if getattr(edges, "dtype", None) == np.bool_ else edges)
+    except (nx.NetworkXError, TypeError, ValueError) as error:
+        raise InvalidGraph(
+            f"{where(instance)}{type(edges).__name__} cannot be read as an adjacency ({error}); give a dict of "
+            "successors or a square matrix, an array of pairs as array.tolist(), and a table of edges to from_table"
+        ) from None
 
 
 def _count(number: int, noun: str) -> str:

@@ -14,16 +14,18 @@ The grammar::
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
 
-from prefgraph._content import Label, label_text
+from prefgraph._content import Label, finite, label_text
 from prefgraph.errors import InvalidNotation
 
 if TYPE_CHECKING:
     DiGraph = nx.DiGraph[Label]
+
+__all__: list[str] = []  # users write parse(text) and str(graph)
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _PLAIN_WORD = re.compile(r"[^\W\d][\w.\-]*")
@@ -46,25 +48,27 @@ def format_label(label: Label) -> str:
     >>> format_label("oil"), format_label(1), format_label("1"), format_label("crude oil")
     ('oil', '1', '"1"', '"crude oil"')
     """
-    if isinstance(label, str) and _PLAIN_WORD.fullmatch(label):
-        return str(label)
-    if isinstance(label, str):
-        return json.dumps(str(label), ensure_ascii=not label.isprintable())
-    return label_text(label)
+    text = label_text(label)
+    if not isinstance(label, str):
+        return text
+    if _PLAIN_WORD.fullmatch(label):
+        return str.__str__(label)
+    return json.dumps(label, ensure_ascii=False) if label.isprintable() else text
 
 
-def format_layers(layers: list[list[Label]]) -> str:
+def format_layers(layers: list[list[Label]], write: Callable[[Label], str] = format_label) -> str:
     """``[1,2|3]`` from layers, best first."""
-    return "[" + "|".join(",".join(map(format_label, layer)) for layer in layers) + "]"
+    return "[" + "|".join(",".join(map(write, layer)) for layer in layers) + "]"
 
 
-def format_edges(graph: "DiGraph") -> str:
+def format_edges(graph: "DiGraph", write: Callable[[Label], str] = format_label) -> str:
     """``1>2, 2>3:0.5, 4`` from a graph: edges with the weights that are not 1, then isolated labels."""
     items = []
     for init, term, weight in graph.edges.data("weight", default=1.0):
-        end = "" if weight == 1.0 else f":{float(weight)!r}"
-        items.append(f"{format_label(init)}>{format_label(term)}{end}")
-    items += [format_label(v) for v in graph if not graph.degree(v)]
+        number = finite(weight)
+        end = "" if number == 1.0 else f":{weight if number is None else number!r}"
+        items.append(f"{write(init)}>{write(term)}{end}")
+    items += [write(v) for v in graph if not graph.degree(v)]
     return ", ".join(items)
 
 
@@ -122,9 +126,10 @@ class _Tokens:
         while place < len(self.text):
             match = _TOKEN.match(self.text, place)
             if not match:
-                if not self.text[place:].strip():
+                rest = self.text[place:].lstrip()
+                if not rest:
                     return
-                raise self.error(place, "a quote is opened and not closed")
+                raise self.error(len(self.text) - len(rest), "a quote is opened and not closed; close it with another")
             kind = str(match.lastgroup)
             yield kind, match[kind], match.start(kind)
             place = match.end()
@@ -152,7 +157,9 @@ class _Tokens:
 
     def label(self) -> Label:
         kind, value, place = self.peek()
-        if kind in ("end", "mark"):
+        if kind == "end":
+            raise self.error(place, "the text ends where a label is expected; add one")
+        if kind == "mark":
             raise self.error(place, f"a label is expected, not {value!r}; put a label with such characters in quotes")
         self.next += 1
         if kind == "word":

@@ -66,11 +66,16 @@ class Parts:
     attributes: Mapping[str, npt.NDArray[np.object_]] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        for name in ("instance", "part", "init", "term", "weight", "offsets", "part_instance"):
-            getattr(self, name).setflags(write=False)
-        for column in self.attributes.values():
-            column.setflags(write=False)
+        for array in (*self._arrays(), *self.attributes.values()):
+            array.setflags(write=False)
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
+
+    def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        return self.instance, self.part, self.init, self.term, self.weight, self.offsets, self.part_instance
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are made again, because numpy would give them arrays that can be written."""
+        return Parts, (*self._arrays(), self.labels, self.n_instances, dict(self.attributes))
 
     def __len__(self) -> int:
         """The number of parts."""
@@ -83,6 +88,8 @@ class Parts:
 
     def edges(self, part: int) -> list[Edge]:
         """The edges of one part, as labels."""
+        if not 0 <= part < len(self):
+            raise IndexError(f"part {part} of {len(self)}; numbers go from 0 to {len(self) - 1}")
         rows = slice(self.offsets[part], self.offsets[part + 1])
         return [(self.labels[u], self.labels[v]) for u, v in zip(self.init[rows], self.term[rows], strict=True)]
 

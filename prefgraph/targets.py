@@ -12,13 +12,16 @@ import numpy.typing as npt
 from scipy import sparse
 
 from prefgraph._content import Label, check_label, sort_labels
+from prefgraph._edge_table import starts
+from prefgraph._sharing import GraphCollector, rank_rows
 from prefgraph.builders import from_pairs, from_scores, parse
-from prefgraph.compiled import Preferences
+from prefgraph.compiled import Preferences, label_index, unknown_label
 from prefgraph.errors import InvalidTarget, check_option
 from prefgraph.hierarchy import LabelHierarchy
 
 __all__ = ["FORMS", "as_preferences"]
 
+Labels = Sequence[Label] | None
 IntVector = npt.NDArray[np.signedinteger[Any]]
 
 
@@ -79,13 +82,15 @@ def as_preferences(
     prefgraph.errors.InvalidTarget: y is a list of lists, which may be rankings, label sets or pairs; say which with \
 form='rankings', form='sets' or form='pairs'
     """
-    if hasattr(y, "preferences"):
-        y = y.preferences
+    y = y.preferences if isinstance(getattr(y, "preferences", None), Preferences) else y
     if isinstance(y, Preferences):
         return _again(y, labels, weight, form, hierarchy)
+    if isinstance(y, (str, bytes, Mapping)) or not isinstance(y, Iterable) or getattr(y, "ndim", 1) == 0:
+        raise InvalidTarget(f"y is a {type(y).__name__}; it is one target for each instance, in a list or an array")
     if form is None:
         form = _guess(y)
     check_option("form", form, FORMS)
+    labels = None if labels is None else list(labels)
     if hierarchy is not None:
         if form not in ("classes", "indicator", "sets"):
             raise InvalidTarget(
@@ -121,11 +126,9 @@ def _guess(y: Any) -> str:
         return "indicator"
     if isinstance(y, np.ndarray) or hasattr(y, "__array__"):
         return _guess_array(np.asarray(y))
-    if isinstance(y, (str, bytes, Mapping)) or not isinstance(y, Iterable):
-        raise InvalidTarget(f"y is a {type(y).__name__}; it is one target for each instance, in a list or an array")
-    items = list(y) if isinstance(y, Sequence) else None
-    if items is None:
-        raise InvalidTarget(f"y is a {type(y).__name__}, which can be read once only; give a list or an array")
+    if not isinstance(y, Sequence):
+        raise InvalidTarget(f"y is a {type(y).__name__}, which has no order or can be read only once; give a list")
+    items = list(y)
     if not items:
         raise InvalidTarget("y is empty, and so of any form; say which with form=, for example form='classes'")
     for form, kind in (("graphs", nx.Graph), ("sets", AbstractSet)):
@@ -148,19 +151,23 @@ def _guess_words(words: Sequence[str]) -> str:
 
 
 def _guess_nested(items: Sequence[Any]) -> str:
-    """Lists of numbers may be a matrix of 0 and 1; everything else is ambiguous."""
-    kinds = {type(item).__name__ for item in items}
-    if not any(isinstance(item, (AbstractSet, nx.Graph, Mapping)) for item in items):
-        numeric = all(
-            isinstance(v, (int, float, np.number, np.bool_)) for item in items for v in np.atleast_1d(item).flat
-        )
-        if numeric and len({len(np.atleast_1d(item)) for item in items}) == 1:
-            return _guess_array(np.asarray(items))
+    """Lists of 0 and 1 are a matrix, unless they may be lists of the labels 0 and 1; all other lists are ambiguous."""
+    if not all(isinstance(item, (list, tuple, np.ndarray)) for item in items):
+        kinds = ", ".join(sorted({type(item).__name__ for item in items}))
+        raise InvalidTarget(f"y mixes {kinds}; all targets must be of one form, named by form=")
+    if all(isinstance(v, (int, float, np.number, np.bool_)) for item in items for v in item):
+        flags = all(v in (0, 1) for item in items for v in item)
+        if flags and len({len(item) for item in items}) == 1 and any(len(set(item)) < len(item) for item in items):
+            return "indicator"
         raise InvalidTarget(
-            "y is a list of lists, which may be rankings, label sets or pairs; "
-            "say which with form='rankings', form='sets' or form='pairs'"
+            "y is a list of lists of numbers, which may be a matrix, rankings, label sets or pairs; say which with "
+            "form='indicator' (0 and 1), 'ranks' (small is good), 'scores' (large is good), 'rankings', 'sets' or "
+            "'pairs'"
         )
-    raise InvalidTarget(f"y mixes {', '.join(sorted(kinds))}; all targets must be of one form, named by form=")
+    raise InvalidTarget(
+        "y is a list of lists, which may be rankings, label sets or pairs; "
+        "say which with form='rankings', form='sets' or form='pairs'"
+    )
 
 
 def _guess_array(y: npt.NDArray[Any]) -> str:
@@ -182,6 +189,11 @@ def _guess_array(y: npt.NDArray[Any]) -> str:
             f"y has the value {y[y != np.floor(y)][0]!r}, and classes are no fractions; continuous targets are not "
             "preferences, give form='classes' if these numbers are names"
         )
+    if y.ndim == 2 and y.shape[1] == 1:
+        raise InvalidTarget(
+            f"y has the shape {y.shape}, a column of classes or the indicator of a single label? give y.ravel() or "
+            "form='classes' for classes, form='indicator' for the other"
+        )
     if y.ndim == 2 and y.dtype.kind in "biuf":
         if np.all((y == 0) | (y == 1)):
             return "indicator"
@@ -197,7 +209,7 @@ def _guess_array(y: npt.NDArray[Any]) -> str:
 # -- one reader for each form: (y, labels) -> Preferences -----------------------------------------------------------
 
 
-def _from_graphs(y: Any, labels: Iterable[Label] | None) -> Preferences:
+def _from_graphs(y: Any, labels: Labels) -> Preferences:
     graphs = list(y)
     for i, graph in enumerate(graphs):
         if not isinstance(graph, nx.Graph):
@@ -205,70 +217,69 @@ def _from_graphs(y: Any, labels: Iterable[Label] | None) -> Preferences:
     return Preferences.from_graphs(graphs, labels)
 
 
-def _from_notation(y: Any, labels: Iterable[Label] | None) -> Preferences:
-    return Preferences.from_graphs([parse(text, instance=i) for i, text in enumerate(y)], labels)
+def _from_notation(y: Any, labels: Labels) -> Preferences:
+    texts = list(y)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InvalidTarget(f"instance {i}: {text!r} is not a text; write the graph as in '[a|b,c]' or 'a>b, c'")
+    return Preferences.from_graphs([parse(text, instance=i) for i, text in enumerate(texts)], labels)
 
 
-def _from_classes(y: Any, labels: Iterable[Label] | None) -> Preferences:
-    rows, columns, index = _coded(_class_lists(y), labels)
-    return Preferences.from_indicator(_indicator(rows, columns, len(np.asarray(y)), len(index)), index)
+def _from_classes(y: Any, labels: Labels) -> Preferences:
+    names = _class_list(y)
+    return _relevant(np.ones(len(names), np.int64), names, labels)
 
 
-def _class_lists(y: Any) -> tuple[IntVector, Sequence[Any]]:
-    """(instance of each class, class), one class for each instance."""
-    vector = np.asarray(y) if not isinstance(y, np.ndarray) else y
+def _class_list(y: Any) -> list[Any]:
+    """The class of each instance."""
+    if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, np.ndarray)) for v in y):
+        return [_plain(v) for v in y]  # numpy would turn the numbers in a mixed list into text
+    vector = np.asarray(y)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
     if vector.ndim != 1:
         raise InvalidTarget(f"y has the shape {vector.shape}; classes are a vector, one label for each instance")
-    if isinstance(y, (list, tuple)) and vector.dtype.kind in "US" and not all(isinstance(v, str) for v in y):
-        return np.arange(len(y)), list(y)  # numpy would turn the numbers in a mixed list into text
-    return np.arange(len(vector)), vector.tolist()
+    names: list[Any] = vector.tolist()
+    return names
 
 
-def _set_lists(y: Any) -> tuple[IntVector, Sequence[Any]]:
-    """(instance of each relevant label, label)."""
+def _from_sets(y: Any, labels: Labels) -> Preferences:
     sets = [_one_set(i, item) for i, item in enumerate(y)]
-    return np.repeat(np.arange(len(sets)), [len(s) for s in sets]), [v for s in sets for v in s]
+    return _relevant(np.array([len(s) for s in sets], np.int64), [v for s in sets for v in s], labels)
 
 
 def _one_set(i: int, item: Any) -> list[Label]:
-    if isinstance(item, (str, bytes)) or not isinstance(item, Iterable):
+    if isinstance(item, (str, bytes, Mapping)) or not isinstance(item, Iterable) or getattr(item, "ndim", 1) != 1:
         raise InvalidTarget(f"instance {i}: {item!r} is not a set of labels; give a set or a list for each instance")
-    return list(dict.fromkeys(check_label(v, i) for v in item))
+    return list(dict.fromkeys(check_label(_plain(v), i) for v in item))
 
 
-def _from_sets(y: Any, labels: Iterable[Label] | None) -> Preferences:
-    rows, columns, index = _coded(_set_lists(y), labels)
-    return Preferences.from_indicator(_indicator(rows, columns, len(y), len(index)), index)
+def _plain(label: Any) -> Any:
+    """A label as Python has it: not a scalar of numpy, which cannot be told from an int until it is printed."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
-def _coded(
-    lists: tuple[IntVector, Sequence[Any]], labels: Iterable[Label] | None
-) -> tuple[IntVector, IntVector, list[Label]]:
-    """(instance, column, labels) of instance-label pairs."""
-    rows, names = lists
-    index = list(labels) if labels is not None else sort_labels(names)
-    place = {v: k for k, v in enumerate(index)}
-    columns = np.array([place.get(v, -1) for v in names], np.int64)
+def _relevant(counts: IntVector, names: Sequence[Any], labels: Labels) -> Preferences:
+    """Each relevant label beats each other one: so many names for each instance, one instance after the other."""
+    offsets = starts(counts)
+    for row, name in enumerate(names):
+        if not isinstance(name, (str, int)):
+            check_label(name, int(np.searchsorted(offsets, row, side="right")) - 1)
+    index = label_index(labels if labels is not None else sort_labels(names))
+    columns = np.array([index.get(v, -1) for v in names], np.int64)
     if (unknown := np.flatnonzero(columns < 0)).size:
-        first = int(unknown[0])
-        known = ", ".join(map(repr, index[:10])) + (" ..." if len(index) > 10 else "")
-        raise InvalidTarget(
-            f"instance {rows[first]}: label {names[first]!r} is not among the labels {known}; add it to labels"
-        )
-    return rows, columns, index
+        instance = int(np.searchsorted(offsets, unknown[0], side="right")) - 1
+        raise unknown_label(names[unknown[0]], instance, index)
+    ones = np.ones(len(names), np.int8)
+    return Preferences.from_indicator(sparse.csr_array((ones, columns, offsets), (len(counts), len(index))), index)
 
 
-def _indicator(rows: IntVector, columns: IntVector, m: int, n_labels: int) -> sparse.csr_array[Any, tuple[int, int]]:
-    return sparse.csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(m, n_labels))
+def _from_indicator(y: Any, labels: Labels) -> Preferences:
+    return Preferences.from_indicator(y if sparse.issparse(y) else _matrix(y, "indicator"), labels)
 
 
-def _from_indicator(y: Any, labels: Iterable[Label] | None) -> Preferences:
-    return Preferences.from_indicator(y if sparse.issparse(y) else _number_matrix(y, "indicator"), labels)
-
-
-def _number_matrix(y: Any, form: str) -> npt.NDArray[Any]:
+def _matrix(y: Any, form: str) -> npt.NDArray[Any]:
+    """Y as a matrix of numbers."""
     try:
         matrix = np.asarray(y)
         matrix = matrix if matrix.dtype.kind in "biuf" else matrix.astype(np.float64)
@@ -283,58 +294,61 @@ def _number_matrix(y: Any, form: str) -> npt.NDArray[Any]:
     return matrix
 
 
-def _from_rankings(y: Any, labels: Iterable[Label] | None) -> Preferences:
-    """Rankings become rows of layer numbers, without a graph in between."""
-    rankings = [[_group(g) for g in _one_ranking(i, item)] for i, item in enumerate(y)]
-    index = list(labels) if labels is not None else sort_labels(v for groups in rankings for g in groups for v in g)
-    place = {v: k for k, v in enumerate(index)}
-    layer = np.full((len(rankings), len(index)), -1, np.int32)
-    for i, groups in enumerate(rankings):
-        for k, group in enumerate(groups):
-            for v in group:
-                column = place.get(check_label(v, i))
-                if column is None:
-                    known = ", ".join(map(repr, index[:10])) + (" ..." if len(index) > 10 else "")
-                    raise InvalidTarget(f"instance {i}: label {v!r} is not among the labels {known}; add it to labels")
-                if layer[i, column] >= 0:
-                    raise InvalidTarget(f"instance {i}: label {v!r} stands twice; a label has one place in a ranking")
-                layer[i, column] = k
-    return Preferences.from_layer_matrix(layer, index)
+def _number_matrix(y: Any, form: str, labels: Labels) -> npt.NDArray[np.float64]:
+    """Y as a matrix of finite numbers and NaN, a column for each label."""
+    matrix = _matrix(y, form).astype(np.float64)
+    if labels is not None and len(labels) != matrix.shape[1]:
+        raise InvalidTarget(f"y has {matrix.shape[1]} columns for {len(labels)} labels; give one label for each column")
+    if np.any(infinite := np.isinf(matrix)):
+        i, column = np.argwhere(infinite)[0]
+        raise InvalidTarget(
+            f"instance {i}: column {column} is {matrix[i, column].item()!r}; {form} are finite, NaN where there is none"
+        )
+    return matrix
 
 
-def _one_ranking(i: int, item: Any) -> Iterable[Any]:
+def _from_rankings(y: Any, labels: Labels) -> Preferences:
+    """Rankings become layer numbers, without a graph in between."""
+    rankings = [_one_ranking(i, item) for i, item in enumerate(y)]
+    index = label_index(labels if labels is not None else sort_labels(v for layers in rankings for v in layers))
+    rows = GraphCollector(len(index))
+    for i, layers in enumerate(rankings):
+        if not layers.keys() <= index.keys():
+            raise unknown_label(next(v for v in layers if v not in index), i, index)
+        places = sorted((index[v], k) for v, k in layers.items())
+        rows.add_layers(np.array([v for v, _ in places], np.int32), np.array([k for _, k in places], np.int32))
+    return Preferences(index, *rows.arrays())
+
+
+def _one_ranking(i: int, item: Any) -> dict[Label, int]:
+    """The place of each label in a ranking, tied labels in one place."""
     if isinstance(item, (str, bytes, AbstractSet, Mapping)) or not isinstance(item, Iterable):
         raise InvalidTarget(
             f"instance {i}: {item!r} is not a ranking; give a list of labels, best first, for each instance"
         )
-    return item
+    layers: dict[Label, int] = {}
+    groups = [group if isinstance(group, (list, tuple, set, frozenset)) else (group,) for group in item]
+    for k, group in enumerate(group for group in groups if group):
+        for v in group:
+            label = check_label(_plain(v), i)
+            if label in layers:
+                raise InvalidTarget(f"instance {i}: label {label!r} stands twice; a label has one place in a ranking")
+            layers[label] = k
+    return layers
 
 
-def _group(item: Any) -> list[Any]:
-    return list(item) if isinstance(item, (list, tuple, set, frozenset)) else [item]
+def _from_ranks(y: Any, labels: Labels) -> Preferences:
+    """A rank matrix is a layer matrix once the ranks of each row are numbered."""
+    ranks = _number_matrix(y, "ranks", labels)
+    return Preferences.from_layer_matrix(rank_rows(ranks, np.isnan(ranks)), labels)
 
 
-def _from_ranks(y: Any, labels: Iterable[Label] | None) -> Preferences:
-    """A rank matrix is a layer matrix once its values are numbered."""
-    ranks = _number_matrix(y, "ranks")
-    missing = np.isnan(ranks) if ranks.dtype.kind == "f" else np.zeros(ranks.shape, bool)
-    values, codes = np.unique(np.where(missing, ranks[~missing].min(initial=0), ranks), return_inverse=True)
-    if values.size and not np.all(np.isfinite(values)):
-        raise InvalidTarget("a rank is infinite; ranks are finite, NaN where a label is not ranked")
-    layer = np.where(missing, -1, codes.reshape(ranks.shape)).astype(np.int32)
-    return Preferences.from_layer_matrix(layer, labels)
-
-
-def _from_scores(y: Any, labels: Iterable[Label] | None, tolerance: float) -> Preferences:
+def _from_scores(y: Any, labels: Labels, tolerance: float) -> Preferences:
     """Ratings are ranks turned round; with a tolerance the pairs have to be listed."""
-    scores = _number_matrix(y, "scores").astype(np.float64)
-    if np.isinf(scores).any():
-        raise InvalidTarget("a score is infinite; scores are finite, NaN where a label is not rated")
+    scores = _number_matrix(y, "scores", labels)
     if tolerance == 0.0:
-        return _from_ranks(-scores, labels)
+        return Preferences.from_layer_matrix(rank_rows(-scores, np.isnan(scores)), labels)
     names = list(range(scores.shape[1]) if labels is None else labels)
-    if len(names) != scores.shape[1]:
-        raise InvalidTarget(f"y has {scores.shape[1]} columns for {len(names)} labels; give one label for each column")
     graphs = [
         from_scores({v: s for v, s in zip(names, row, strict=True) if not np.isnan(s)}, tolerance, instance=i)
         for i, row in enumerate(scores.tolist())
@@ -342,15 +356,24 @@ def _from_scores(y: Any, labels: Iterable[Label] | None, tolerance: float) -> Pr
     return Preferences.from_graphs(graphs, names)
 
 
-def _from_pairs(y: Any, labels: Iterable[Label] | None, on_contradiction: str) -> Preferences:
-    graphs = [from_pairs(pairs, on_contradiction=on_contradiction, instance=i) for i, pairs in enumerate(y)]
+def _from_pairs(y: Any, labels: Labels, on_contradiction: str) -> Preferences:
+    graphs = []
+    for i, votes in enumerate(y):
+        if isinstance(votes, (str, bytes, Mapping)) or not isinstance(votes, Iterable):
+            raise InvalidTarget(
+                f"instance {i}: {votes!r} is not a list of pairs; give (preferred, other[, weight]) rows"
+            )
+        pairs = list(votes)
+        if strange := [pair for pair in pairs if not hasattr(pair, "__len__")]:
+            raise InvalidTarget(f"instance {i}: {strange[0]!r} is not a pair; give (preferred, other[, weight])")
+        graphs.append(from_pairs(pairs, on_contradiction=on_contradiction, instance=i))
     return Preferences.from_graphs(graphs, labels)
 
 
 def _with_hierarchy(
     y: Any,
     form: str,
-    labels: Iterable[Label] | None,
+    labels: Labels,
     hierarchy: LabelHierarchy,
     max_layers: int | None,
     weight: npt.ArrayLike | None,
@@ -359,15 +382,15 @@ def _with_hierarchy(
     if form == "indicator":
         if labels is None:
             raise InvalidTarget("an indicator matrix with a hierarchy needs labels, the names of its columns")
-        p = hierarchy.preferences(y if sparse.issparse(y) else _number_matrix(y, form), max_layers, columns=labels)
+        p = hierarchy.preferences(y if sparse.issparse(y) else _matrix(y, form), max_layers, columns=labels)
     else:
-        sets = [_one_set(i, item) for i, item in enumerate(y)] if form == "sets" else [{v} for v in _class_lists(y)[1]]
+        sets = [_one_set(i, item) for i, item in enumerate(y)] if form == "sets" else [{v} for v in _class_list(y)]
         p = hierarchy.preferences(sets, max_layers)
         p = p if labels is None else p.with_labels(labels)
     return p if weight is None else p.with_weight(weight)
 
 
-_READERS: dict[str, Callable[[Any, Iterable[Label] | None], Preferences]] = {
+_READERS: dict[str, Callable[[Any, Labels], Preferences]] = {
     "graphs": _from_graphs,
     "notation": _from_notation,
     "classes": _from_classes,

@@ -70,6 +70,11 @@ class HierarchyBase:
         return self._tree is not None and self._tree.is_tree
 
     @property
+    def has_tree(self) -> bool:
+        """Whether there are parents and children; False for `LabelHierarchy.from_distances`, where all are leaves."""
+        return self._tree is not None
+
+    @property
     def descriptions(self) -> Mapping[Label, str]:
         """Texts for labels, where there are any."""
         return MappingProxyType(self._descriptions)
