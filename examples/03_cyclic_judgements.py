@@ -24,4 +24,4 @@ print("\n" + pg.cycle_report(graph))
 print("\nFour policies:")
 for policy in ("keep", "drop", "condense", "downweight"):
     resolved, changes = graph.resolve_cycles(policy)
-    print(f"   {policy:11} {str(resolved):30} {len(changes)} changes, cyclic: {resolved.is_cyclic()}")
+    print(f"   {policy:11} {resolved!s:30} {len(changes)} changes, cyclic: {resolved.is_cyclic()}")

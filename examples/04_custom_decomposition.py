@@ -1,5 +1,7 @@
 """A decomposition of your own: what counts as one mistake is yours to say."""
 
+from itertools import pairwise
+
 import numpy as np
 
 import prefgraph as pg
@@ -13,8 +15,7 @@ def top_against_rest(graph):
 
 def adjacent_layers(graph):
     """Only neighbouring layers count [AS05, Fig. 1(f)]."""
-    layers = graph.layers()
-    return [[(a, b)] for up, down in zip(layers, layers[1:], strict=False) for a in up for b in down]
+    return [[(a, b)] for up, down in pairwise(graph.layers()) for a in up for b in down]
 
 
 pg.register_decomposition("top_against_rest", top_against_rest)
@@ -26,4 +27,5 @@ for how in ("identity", "disagreement", "domination", "top_against_rest", adjace
     print(f"{name:17} {len(p.parts(how)):2} parts, error {pg.metrics.graph_error(p, scores, how):.3f}")
 
 stars_by_pair = pg.compose("top_against_rest", "disagreement")
-print("\nEvery edge of those stars on its own:", *(", ".join(f"{u}>{v}" for u, v in part) for part in stars_by_pair(p[1])))
+edges = [f"{u}>{v}" for part in stars_by_pair(p[1]) for u, v in part]
+print("\nEvery edge of those stars on its own:", *edges)

@@ -1,4 +1,4 @@
-"""The tour: judgements become graphs, graphs become arrays, arrays are cut, measured and resolved. Run by `make demo`."""
+"""The tour, run by `make demo`: judgements become graphs, graphs become arrays, arrays are cut and measured."""
 
 import tempfile
 from pathlib import Path
@@ -13,10 +13,12 @@ console = Console(width=110)
 
 
 def step(title: str) -> None:
+    """A line across the terminal."""
     console.rule(f"[bold]{title}", align="left")
 
 
 def main() -> None:
+    """All steps in turn."""
     step("1  judgements become graphs")
     votes = [("A", "B", 3), ("B", "A", 1), ("B", "C", 2), ("C", "A", 2), ("C", "D", 1), ("A", "D", 4)]
     judged = pg.from_pairs(votes, on_contradiction="majority", instance="prompt 7")
@@ -27,7 +29,7 @@ def main() -> None:
     print(pg.cycle_report(judged))
     for policy in ("keep", "drop", "condense", "downweight"):
         resolved, changes = judged.resolve_cycles(policy)
-        print(f"{policy:11} {str(resolved):45} {len(changes)} changes, cyclic: {resolved.is_cyclic()}")
+        print(f"{policy:11} {resolved!s:45} {len(changes)} changes, cyclic: {resolved.is_cyclic()}")
 
     step("3  a label tree becomes supervision")
     tree = pg.LabelHierarchy.from_nested(
@@ -47,6 +49,7 @@ def main() -> None:
     p, scores = corpus(tree, judged, instances=10_000)
     print(p)
     print(p.parts("domination"))
+    print(f"instances with a cycle: {p.is_cyclic().sum()}")
     table = Table(title="error of noisy scores", title_justify="left")
     for column in ("decomposition", "mean share of wrong parts", "wrong parts of all"):
         table.add_column(column, justify="left" if column == "decomposition" else "right")
@@ -60,12 +63,11 @@ def main() -> None:
         file = Path(folder, "preferences.npz")
         p.save(file)
         same = pg.Preferences.load(file) == p
-        print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB for {p.n_edges:,} edges, the same when read back: {same}")
+        size = f"{file.stat().st_size / 1e3:.0f} kB for {p.n_edges:,} edges"
+        print(f"{file.name}: {size}, the same when read back: {same}")
 
 
-def corpus(
-    tree: pg.LabelHierarchy, judged: pg.PreferenceGraph, instances: int
-) -> tuple[pg.Preferences, np.ndarray]:
+def corpus(tree: pg.LabelHierarchy, judged: pg.PreferenceGraph, instances: int) -> tuple[pg.Preferences, np.ndarray]:
     """Hierarchical label sets with a few cyclic judgements between them, and scores that follow them with noise."""
     rng = np.random.default_rng(7)
     leaves = np.array(tree.leaves)

@@ -3,7 +3,7 @@
 An edge goes from the preferred label to the other. See `PreferenceGraph` for one instance, `Preferences` for many.
 """
 
-from prefgraph import metrics, plot, readers
+from prefgraph import cycles, metrics, plot, readers
 from prefgraph.builders import (
     from_layers,
     from_networkx,
@@ -16,7 +16,7 @@ from prefgraph.builders import (
     parse,
 )
 from prefgraph.compiled import Preferences
-from prefgraph.cycles import CYCLE_POLICIES, EXACT_LIMIT, Change, FeedbackArcs, cycle_report
+from prefgraph.cycles import Change, FeedbackArcs, cycle_report
 from prefgraph.dataset import Candidates, PreferenceDataset
 from prefgraph.decompose import (
     DECOMPOSITIONS,
@@ -59,9 +59,7 @@ from prefgraph.parts import Parts
 from prefgraph.targets import as_preferences
 
 __all__ = [
-    "CYCLE_POLICIES",
     "DECOMPOSITIONS",
-    "EXACT_LIMIT",
     "Candidates",
     "Change",
     "Contradiction",
@@ -88,6 +86,7 @@ __all__ = [
     "as_preferences",
     "compose",
     "cycle_report",
+    "cycles",
     "disagreement",
     "dominated",
     "domination",

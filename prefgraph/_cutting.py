@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from prefgraph._edge_table import gather, starts
+from prefgraph._edge_table import gather, runs, starts
 from prefgraph._kernels import layered_edge_counts, layered_edges
 from prefgraph.decompose import BUILT_IN, Decomposition, cut_edges, find_decomposition, takes_instance
 from prefgraph.graph import PreferenceGraph
@@ -22,7 +22,7 @@ class _Cut(NamedTuple):
     """The edges of several graphs, part by part: those of graph ``g`` stand between two ``offsets``."""
 
     offsets: IntArray
-    part: IntArray  # counted over all graphs
+    begins: npt.NDArray[np.bool_]  # where a part begins; the first edge of a graph always begins one
     init: IntArray
     term: IntArray
     weight: FloatArray
@@ -48,21 +48,20 @@ def _cut_by_name(p: Preferences, name: str) -> _Cut:
     counts = layered_edge_counts(p.layer)
     init, term = layered_edges(p.layer, by_term, starts(counts))
     offsets = starts(np.concatenate([counts, np.diff(p.table.offsets)]))
-    graph = np.repeat(np.arange(p.n_graphs), np.diff(offsets))
     nothing = np.full(len(init), None, object)
     attributes = {key: np.concatenate([nothing, column]) for key, column in p.table.attributes.items()}
     weight = np.concatenate([np.ones(len(init)), p.table.weight])
     init, term = np.concatenate([init, p.table.init]), np.concatenate([term, p.table.term])
     if by_term and len(p.table):
-        order = np.lexsort((init, term, graph))
+        order = np.lexsort((init, term, runs(offsets)))
         init, term, weight = init[order], term[order], weight[order]
         attributes = {key: column[order] for key, column in attributes.items()}
-    starts_part = _changes(graph)
-    if name == "disagreement":
-        starts_part[:] = True
-    elif name != "identity":
-        starts_part |= _changes(term if by_term else init)
-    return _Cut(offsets, np.cumsum(starts_part) - 1, init, term, weight, attributes)
+    begins = np.full(len(init), name == "disagreement")
+    begins[offsets[:-1][np.diff(offsets) > 0]] = True
+    if name in ("domination", "dominated"):
+        centre = term if by_term else init
+        begins[1:] |= centre[1:] != centre[:-1]
+    return _Cut(offsets, begins, init, term, weight, attributes)
 
 
 def _cut_by_call(
@@ -87,31 +86,31 @@ def _cut_by_call(
         attributes[name] = np.full(len(said), None, object)
         for e, data in enumerate(said):
             attributes[name][e] = data.get(name)
-    return _Cut(starts(counts), np.repeat(np.arange(len(sizes)), sizes), init, term, weight, attributes)
+    begins = np.zeros(len(said), bool)
+    begins[starts(sizes)[:-1]] = True
+    return _Cut(starts(counts), begins, init, term, weight, attributes)
 
 
 def _repeated(p: Preferences, graphs: _Cut, graph_index: IntArray) -> Parts:
     """The parts of the instances, where instance ``i`` has the graph ``graph_index[i]`` of those cut."""
-    rows = gather(graphs.offsets, graph_index)
-    instance = np.repeat(np.arange(len(p)), np.diff(graphs.offsets)[graph_index])
-    starts_part = _changes(instance) | _changes(graphs.part[rows])
-    first = np.flatnonzero(starts_part)
+    counts = np.diff(graphs.offsets)
+    # no copy where each instance has a graph of its own, which is when there is most to copy
+    in_order = np.array_equal(graph_index, np.arange(len(counts)))
+    rows: Any = slice(None) if in_order else gather(graphs.offsets, graph_index)
+    begins = graphs.begins[rows]
+    part = np.cumsum(begins, dtype=np.int64)
+    part -= 1
+    instance = np.repeat(np.arange(len(p)), counts[graph_index])
+    first = np.flatnonzero(begins)
     return Parts(
         instance,
-        np.cumsum(starts_part) - 1,
+        part,
         graphs.init[rows],
         graphs.term[rows],
         graphs.weight[rows],
-        np.append(first, len(rows)),
+        np.append(first, len(begins)),
         instance[first],
         p.labels,
         len(p),
         {name: column[rows] for name, column in graphs.attributes.items()},
     )
-
-
-def _changes(values: IntArray) -> npt.NDArray[np.bool_]:
-    """Where a value differs from the one before it; the first always does."""
-    changes = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=changes[1:])
-    return changes

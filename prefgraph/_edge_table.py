@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from prefgraph._content import attributes_text
 from prefgraph._kernels import ABSENT, ISOLATED, layered_edge_counts, layered_edges
@@ -171,6 +172,22 @@ class EdgeTable:
             self.weight[edges],
             {name: column for name, column in columns.items() if any(value is not None for value in column)},
         )
+
+    def components(self) -> IntArray:
+        """The strong component of each vertex, numbered over all graphs; -1 where a vertex is on no cycle.
+
+        All graphs at once: side by side they are one large graph, whose components are theirs. O(vertices + edges).
+        """
+        from scipy.sparse.csgraph import connected_components
+
+        n, width = len(self.vertex), int(self.vertex.max(initial=0)) + 1
+        slots = runs(self.vertex_offsets) * width + self.vertex  # ascending, so that an edge finds its vertices
+        graph = runs(self.offsets) * width
+        ends = np.searchsorted(slots, graph + self.init), np.searchsorted(slots, graph + self.term)
+        edges = sparse.csr_array((np.ones(len(self.init), np.int8), ends), shape=(n, n))
+        _, component = connected_components(edges, directed=True, connection="strong")
+        _, number, size = np.unique(component, return_inverse=True, return_counts=True)
+        return np.where(size[number] > 1, number, -1)
 
     def followed_by(self, other: EdgeTable) -> EdgeTable:
         """The graphs of this table, then those of the other, which has no attributes."""

@@ -38,6 +38,22 @@ def normalize_layers(layer):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def indicator_layers(offsets, relevant, chosen, n_labels):  # type: ignore[no-untyped-def]
+    """The layers of label sets: 0 where label y is relevant, 1 where it is not; all 0 where there are no edges.
+
+    The label set of row ``k`` is ``relevant[offsets[i]:offsets[i + 1]]`` with ``i = chosen[k]``.
+    """
+    layer = np.zeros((len(chosen), n_labels), np.int8)
+    for k in range(len(chosen)):
+        i = chosen[k]
+        if offsets[i] < offsets[i + 1]:
+            layer[k, :] = 1
+            for j in range(offsets[i], offsets[i + 1]):
+                layer[k, relevant[j]] = 0
+    return layer
+
+
+@njit(cache=True, nogil=True)
 def hash_lists(offsets, values):  # type: ignore[no-untyped-def]
     """A 64-bit hash of each list ``values[offsets[i]:offsets[i + 1]]``: h = mix((h xor value) * P), P odd."""
     m = len(offsets) - 1

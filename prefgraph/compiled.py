@@ -14,7 +14,7 @@ from prefgraph import _npz
 from prefgraph._content import Label, attributes_text, check_label, edges_key, label_text, layers_key, sort_labels
 from prefgraph._cutting import cut
 from prefgraph._edge_table import EdgeTable, GraphRow, gather, row_numbers, runs, starts
-from prefgraph._kernels import ABSENT, ISOLATED, layered_edge_counts, normalize_layers
+from prefgraph._kernels import ABSENT, ISOLATED, indicator_layers, layered_edge_counts, normalize_layers
 from prefgraph._sharing import (
     GraphCollector,
     compact_layers,
@@ -181,11 +181,8 @@ class Preferences:
                 f"the indicator matrix has {matrix.shape[1]} columns for {len(index)} labels; give one label for each"
             )
         first, graph_index = distinct_lists(matrix.indptr, matrix.indices)
-        sets = matrix[first]
-        layer = np.ones((len(first), len(index)), np.int8)
-        layer[runs(sets.indptr), sets.indices] = 0
-        layer[np.diff(sets.indptr) == 0] = 0  # nothing relevant: no edges, like everything relevant
-        if (empty := np.flatnonzero(~layer.any(axis=1))).size > 1:
+        layer = indicator_layers(matrix.indptr, matrix.indices, first, len(index))
+        if (empty := np.flatnonzero(~layer.any(axis=1))).size > 1:  # nothing relevant, and everything relevant
             graph_index = np.where(np.isin(graph_index, empty), empty[0], graph_index).astype(np.int32)
         return cls(index, graph_index, layer, EdgeTable.of([]), weight)._without_unused()
 
@@ -268,6 +265,18 @@ class Preferences:
         """Bytes of all arrays (the values of edge attributes not counted)."""
         arrays = [self.graph_index, self.layer, self.weight, *self.table.arrays().values()]
         return sum(a.nbytes for a in arrays)
+
+    def is_cyclic(self) -> npt.NDArray[np.bool_]:
+        """Which instances have a graph with a cycle. Layered graphs have none, all others are asked at once.
+
+        >>> import prefgraph as pg
+        >>> pg.as_preferences(["[a|b]", "a>b, b>c, c>a"], form="notation").is_cyclic()
+        array([False,  True])
+        """
+        cyclic = np.zeros(self.n_graphs, bool)
+        on_cycle = self.table.components() >= 0
+        cyclic[len(self.layer) + runs(self.table.vertex_offsets)[on_cycle]] = True
+        return cyclic[self.graph_index]
 
     def edge_counts(self) -> IntArray:
         """The number of edges of each instance."""

@@ -19,7 +19,7 @@ from prefgraph.compiled import Preferences, label_index, unknown_label
 from prefgraph.errors import InvalidTarget, check_option
 from prefgraph.hierarchy import LabelHierarchy
 
-__all__ = ["FORMS", "as_preferences"]
+__all__ = ["as_preferences"]
 
 Labels = Sequence[Label] | None
 IntVector = npt.NDArray[np.signedinteger[Any]]

@@ -2,8 +2,10 @@ import copy
 import itertools
 import json
 import pickle
+import runpy
 import zipfile
 from datetime import date
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -598,7 +600,7 @@ def packed(value):
         {"table_init": None},
         {"table_more": np.array([0])},
     ],
-    ids=str,
+    ids=lambda changes: next(iter(changes)),
 )
 def test_a_file_whose_arrays_do_not_fit_is_refused_by_name(saved, changes):
     Preferences.load(saved)
@@ -639,6 +641,20 @@ def test_foreign_truncated_and_newer_files_are_refused(saved, tmp_path):
         Preferences.load(tmp_path / "missing.npz")
 
 
+@given(p=preferences())
+def test_cyclic_instances_and_components_are_those_of_the_graphs(p):
+    assert p.is_cyclic().tolist() == [graph.is_cyclic() for graph in p]
+    component = p.table.components()
+    for g in range(len(p.table)):
+        span = slice(p.table.vertex_offsets[g], p.table.vertex_offsets[g + 1])
+        groups = {}
+        for vertex, number in zip(p.table.vertex[span], component[span], strict=True):
+            groups.setdefault(int(number), set()).add(p.labels[vertex])
+        groups.pop(-1, None)
+        graph = p.graph(g + len(p.layer))
+        assert sorted(map(sorted, groups.values())) == sorted(map(sorted, graph.strong_components()))
+
+
 # -- small helpers ---------------------------------------------------------------------------------------------------
 
 
@@ -664,3 +680,10 @@ def test_parts_of_one_graph_do_not_depend_on_the_others(graph):
     for name in BUILT_IN:
         q = beside.parts(name)
         assert [edges for i, edges in parts_of(q) if i == 1] == [edges for _, edges in parts_of(alone.parts(name))]
+
+
+def test_the_benchmark_checks_all_roads_at_its_smallest_size(capsys):
+    script = Path(__file__).parents[1] / "benchmarks" / "bench_graphs.py"
+    runpy.run_path(str(script))["main"](quick=True)
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("compile", "rustworkx", "MB", "parts('domination')"))

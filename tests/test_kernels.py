@@ -10,6 +10,7 @@ from prefgraph._edge_table import starts
 from prefgraph._kernels import (
     equal_lists,
     hash_lists,
+    indicator_layers,
     layered_edge_counts,
     layered_edges,
     normalize_layers,
@@ -62,6 +63,16 @@ def test_layered_edges_are_all_ordered_pairs_in_order(kernel, by_term, matrix):
         pairs = naive_layered_edges(row)
         expected += sorted(pairs, key=lambda pair: pair[::-1]) if by_term else pairs
     assert list(zip(init.tolist(), term.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("kernel", [indicator_layers, indicator_layers.py_func], ids=["compiled", "source"])
+@given(sets=st.lists(st.sets(st.integers(0, 3)), max_size=5), data=st.data())
+def test_layers_of_label_sets_are_those_of_relevant_before_the_rest(kernel, sets, data):
+    chosen = data.draw(st.lists(st.integers(0, len(sets) - 1), max_size=5)) if sets else []
+    values = np.array([v for s in sets for v in sorted(s)], np.int32)
+    layer = kernel(starts([len(s) for s in sets]), values, np.array(chosen, np.int64), 4)
+    assert layer.tolist() == [naive_normal_row([int(v not in sets[k]) for v in range(4)]) for k in chosen]
+    assert layer.shape == (len(chosen), 4)
 
 
 @given(drawn=lists_of_lists())

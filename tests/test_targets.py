@@ -315,7 +315,6 @@ NUMBERS = (
         ([{"a": 1}, "a"], "y mixes dict, str"),
         (np.array([nx.DiGraph(), {"a"}], object), "y mixes DiGraph, set"),
     ],
-    ids=repr,
 )
 def test_what_may_mean_several_things_is_not_guessed(y, message):
     with pytest.raises(InvalidTarget, match=message):

@@ -224,6 +224,8 @@ def zero_one_error(
 ) -> float:
     """The share of instances of which some edge is violated: `graph_error` with ``"identity"``.
 
+    Parameters are those of `graph_error`.
+
     Examples
     --------
     >>> from prefgraph.metrics import zero_one_error
@@ -241,6 +243,8 @@ def disagreement_error(
     y: Any, scores: npt.ArrayLike, *, ties: str = "disagree", sample_weight: npt.ArrayLike | None = None
 ) -> float:
     """The share of violated edges, averaged over instances: `graph_error` with ``"disagreement"``.
+
+    Parameters are those of `graph_error`.
 
     Examples
     --------
@@ -262,6 +266,8 @@ def domination_error(
 
     For label sets: the share of relevant labels that are not above all irrelevant ones.
 
+    Parameters are those of `graph_error`.
+
     Examples
     --------
     >>> from prefgraph.metrics import domination_error
@@ -279,6 +285,8 @@ def dominated_error(
     y: Any, scores: npt.ArrayLike, *, ties: str = "disagree", sample_weight: npt.ArrayLike | None = None
 ) -> float:
     """The share of labels that beat some label they should not, averaged over instances: ``"dominated"``.
+
+    Parameters are those of `graph_error`.
 
     Examples
     --------
@@ -301,6 +309,8 @@ def identity_cost(
     `graph_error` with ``"identity"`` and ``normalize="part"``. Other than in `zero_one_error`, instances without edges
     are not in the denominator.
 
+    Parameters are those of `graph_error`.
+
     Examples
     --------
     >>> from prefgraph.metrics import identity_cost
@@ -320,6 +330,8 @@ def domination_cost(
     """DErr: of all relevant labels of all instances, the share that is not above all irrelevant ones.
 
     `graph_error` with ``"domination"`` and ``normalize="part"``.
+
+    Parameters are those of `graph_error`.
 
     Examples
     --------
@@ -342,6 +354,8 @@ def disagreement_cost(
     """The dErr of a table: of all edges of all instances, the share that is violated.
 
     `graph_error` with ``"disagreement"`` and ``normalize="part"``.
+
+    Parameters are those of `graph_error`.
 
     Examples
     --------
