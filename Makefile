@@ -6,7 +6,7 @@ PACKAGES := prefgraph learners storage
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help demo test lint types lock bench neo4j clean
+.PHONY: help demo test lint types lock bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -16,7 +16,7 @@ demo: $(STAMP)  ## build graphs, show a decomposition and a cycle report
 	@$(BIN)/python examples/demo.py
 
 test: $(STAMP)  ## run all tests: code, doctests, README, docs and examples; 90% branch coverage of each package
-	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --cov --cov-report=
+	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 --cov --cov-report=
 	@status=0; for package in $(PACKAGES); do \
 	  echo; echo "branch coverage of $$package, 90% or more:"; \
 	  $(BIN)/coverage report --include="$$package/*" --fail-under=90 || status=1; \
@@ -33,9 +33,6 @@ types: $(STAMP)  ## check types, strictly
 bench: $(STAMP)  ## run the benchmarks, minutes
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
-# Extra words go to the program, for example: make neo4j NEO4J="--home graphs --port 7687"
-neo4j: $(STAMP)  ## start a Neo4j server, print its URL, user and password, run it until Ctrl-C
-	@$(BIN)/python -m storage.testing $(NEO4J)
 
 # Extra words go to uv, for example: make lock LOCK="--upgrade-package numba"
 lock: $(STAMP)  ## pin the newest versions that fit pyproject.toml, on every system and Python that we support
