@@ -6,7 +6,7 @@ PACKAGES := prefgraph learners storage
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help demo test lint types lock bench clean
+.PHONY: help demo test lint types lock bench neo4j clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -33,6 +33,9 @@ types: $(STAMP)  ## check types, strictly
 bench: $(STAMP)  ## run the benchmarks, minutes
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
+# Extra words go to the program, for example: make neo4j NEO4J="--home graphs --port 7687"
+neo4j: $(STAMP)  ## start a Neo4j server, print its URL, user and password, run it until Ctrl-C
+	@$(BIN)/python -m storage.testing $(NEO4J)
 
 # Extra words go to uv, for example: make lock LOCK="--upgrade-package numba"
 lock: $(STAMP)  ## pin the newest versions that fit pyproject.toml, on every system and Python that we support

@@ -1,4 +1,4 @@
-"""The tour, run by `make demo`: judgements become graphs, graphs become arrays, arrays are cut and measured."""
+"""The tour, run by `make demo`: judgements become graphs, graphs become arrays; arrays are measured and stored."""
 
 import tempfile
 from pathlib import Path
@@ -8,8 +8,15 @@ from rich.console import Console
 from rich.table import Table
 
 import prefgraph as pg
+from storage import open_store
 
 console = Console(width=110)
+MOST_PREFERRED = """
+MATCH (d:Dataset)-[:CONTAINS]->(:Instance)-[:SUPERVISED_BY]->(:PreferenceGraph)-[:HAS]->(v:Vertex)
+WHERE d.name = $name
+MATCH (l:Label)<-[:IS]-(v)-[:PREFERRED_TO]->(:Vertex)
+RETURN l.name AS label, count(*) AS edges ORDER BY edges DESC LIMIT $n
+"""
 
 
 def step(title: str) -> None:
@@ -58,13 +65,21 @@ def main() -> None:
         table.add_row(name, *(f"{share:.4f}" for share in shares))
     console.print(table)
 
-    step("6  saved, and back")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "preferences.npz")
-        p.save(file)
-        same = pg.Preferences.load(file) == p
-        size = f"{file.stat().st_size / 1e3:.0f} kB for {p.n_edges:,} edges"
-        print(f"{file.name}: {size}, the same when read back: {same}")
+    step("6  into the embedded store, and questions in Cypher")
+    data = pg.PreferenceDataset(preferences=p, hierarchy=tree)
+    with tempfile.TemporaryDirectory() as folder, open_store(Path(folder, "demo.prefgraph")) as store:
+        store.write("demo", data)
+        print(store.stats("demo"))
+        print("the same when read back:", store.read("demo") == data)
+        labels = store.query(MOST_PREFERRED, name="demo", n=3).to_pylist()
+        print("labels preferred to the most others:", *(f"{row['label']} ({row['edges']} edges)" for row in labels))
+        cyclic = store.ask("cyclic_instances", dataset="demo")
+        print(f"{cyclic.num_rows} cyclic instances, the first with the cycle", *cyclic["cycles"][0].as_py())
+        store.write_scores("demo", "noise", data.keys, scores)
+        worst = store.violations("demo", "noise", by="pair").to_pylist()[0]
+        print(
+            f"the pair that the scores break most often: {worst['init']} > {worst['term']}, {worst['instances']} times"
+        )
 
 
 def corpus(tree: pg.LabelHierarchy, judged: pg.PreferenceGraph, instances: int) -> tuple[pg.Preferences, np.ndarray]:

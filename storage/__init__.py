@@ -1,3 +1,41 @@
-"""Storage: preference graphs and data sets kept in a graph database."""
+"""Preference graphs in a graph database: embedded in a file, or on a Neo4j server."""
 
-__all__: list[str] = []
+from storage._opening import open_store
+from storage._questions import QUESTIONS
+from storage.errors import (
+    AccessDenied,
+    DatasetExists,
+    DatasetNotFound,
+    InstanceNotFound,
+    InvalidQuery,
+    NewerStore,
+    QueryTimeout,
+    ReadOnlyStore,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    UnknownQuestion,
+)
+from storage.store import GraphStore
+
+__all__ = [
+    "QUESTIONS",
+    "AccessDenied",
+    "DatasetExists",
+    "DatasetNotFound",
+    "GraphStore",
+    "InstanceNotFound",
+    "InvalidQuery",
+    "NewerStore",
+    "QueryTimeout",
+    "ReadOnlyStore",
+    "StoreBusy",
+    "StoreDamaged",
+    "StoreError",
+    "StoreFull",
+    "StoreUnavailable",
+    "UnknownQuestion",
+    "open_store",
+]
