@@ -1,5 +1,6 @@
 """Preference graphs in a graph database: embedded in a file, or on a Neo4j server."""
 
+from storage import testing
 from storage._opening import open_store
 from storage._questions import QUESTIONS
 from storage.errors import (
@@ -18,11 +19,13 @@ from storage.errors import (
     StoreUnavailable,
     UnknownQuestion,
 )
+from storage.protocol import Backend
 from storage.store import GraphStore
 
 __all__ = [
     "QUESTIONS",
     "AccessDenied",
+    "Backend",
     "DatasetExists",
     "DatasetNotFound",
     "GraphStore",
@@ -38,4 +41,5 @@ __all__ = [
     "StoreUnavailable",
     "UnknownQuestion",
     "open_store",
+    "testing",
 ]

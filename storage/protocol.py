@@ -11,7 +11,16 @@ __all__ = ["Backend"]
 
 
 class Backend(Protocol):
-    """A graph database behind a driver."""
+    """A graph database behind a driver.
+
+    To add one, write a class with these attributes and methods, and let `GraphStore` have it; the conformance tests say
+    whether it keeps the promises.
+
+    Examples
+    --------
+    >>> [name for name in vars(Backend) if callable(getattr(Backend, name)) and not name.startswith("_")]
+    ['is_empty', 'is_ours', 'declare', 'add_columns', 'query', 'transaction', 'load', 'remove', 'close']
+    """
 
     name: str
     """The engine, in a word."""

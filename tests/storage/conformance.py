@@ -33,8 +33,8 @@ from storage import (
 from storage import _writing as writing
 from tests.strategies import INJECTIONS, ODD_TEXTS, datasets, score_matrices
 
-# A failure is not made smaller: against a database that takes minutes. All backends run the same tests: what failed with
-# one of them is a fine example for the others.
+# A failure is not made smaller: against a database that takes minutes. All backends run the same tests: what failed
+# with one of them is a fine example for the others.
 SOME = settings(
     max_examples=settings().max_examples // 8,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
