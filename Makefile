@@ -1,6 +1,7 @@
 # The two commands are `make demo` and `make test`; each builds .venv first, from the hashes in requirements-dev.lock.
 PYTHON ?= python3
-WORKERS ?= auto
+# A server that the environment names is one database: tests that delete everything in it cannot run side by side.
+WORKERS ?= $(if $(PREFGRAPH_NEO4J_URI),1,auto)
 PACKAGES := prefgraph learners storage
 
 BIN := .venv/bin
@@ -15,7 +16,9 @@ help:  ## list the targets
 demo: $(STAMP)  ## build graphs, show a decomposition and a cycle report
 	@$(BIN)/python examples/demo.py
 
+# The jars of Neo4j are fetched here, because tests talk to this machine only; where they cannot be, its tests say so and are skipped.
 test: $(STAMP)  ## run all tests: code, doctests, README, docs and examples; 90% branch coverage of each package
+	@test -n "$$PREFGRAPH_NEO4J_URI" || $(BIN)/python -m storage.testing --fetch || true
 	$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 --cov --cov-report=
 	@status=0; for package in $(PACKAGES); do \
 	  echo; echo "branch coverage of $$package, 90% or more:"; \

@@ -161,7 +161,13 @@ class Neo4jBackend:
         self.query("CALL db.awaitIndexes(300)", {})
 
     def _schema(self, text: str) -> None:
-        self._run(lambda tx: tx.run(text).consume(), write=True, again=True)
+        def work(tx: neo4j.ManagedTransaction) -> None:
+            tx.run(text).consume()
+
+        try:
+            self._run(work, write=True, again=True)
+        except InvalidQuery:  # another process declared the same at this moment, which IF NOT EXISTS may overlook
+            self._run(work, write=True, again=True)
 
     def is_empty(self) -> bool:
         """Whether there is no node."""

@@ -13,6 +13,6 @@ COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], p
 # dev draws new examples each run and remembers failures; ci draws the same ones each time, so that a red run is about
 # the change and can be repeated; deep searches for what both missed, and is run by hand.
 settings.register_profile("dev", COMMON, max_examples=50)
-settings.register_profile("ci", COMMON, max_examples=100, derandomize=True, database=None)
+settings.register_profile("ci", COMMON, max_examples=60, derandomize=True, database=None)
 settings.register_profile("deep", COMMON, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "dev"))

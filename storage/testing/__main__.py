@@ -7,8 +7,9 @@ import threading
 from collections.abc import Sequence
 
 from storage.testing._errors import ServerUnavailable
-from storage.testing._jars import write_lock
-from storage.testing._releases import RELEASES
+from storage.testing._jars import fetch_jars, write_lock
+from storage.testing._java import find_java
+from storage.testing._releases import RELEASES, choose_release
 from storage.testing._server import Neo4jServer
 
 READY = """\
@@ -27,6 +28,11 @@ def main(arguments: Sequence[str] | None = None, ended: threading.Event | None =
         sys.stdout.write(f"{write_lock(options.write_lock)}\n")
         return 0
     try:
+        if options.fetch:
+            release = choose_release(options.version)
+            find_java(release)
+            fetch_jars(release.version)
+            return 0
         server = Neo4jServer(options.version, home=options.home, port=options.port, java_options=())
         sys.stdout.write(f"Neo4j {server.release.version} is starting; the first time, its jars are fetched.\n")
         sys.stdout.flush()
@@ -49,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", help=f"{versions}; by default PREFGRAPH_NEO4J_VERSION, else the first")
     parser.add_argument("--home", help="a folder that keeps data and password; by default a temporary one")
     parser.add_argument("--port", type=int, help="by default a free one")
+    parser.add_argument("--fetch", action="store_true", help="only find a Java and fetch the jars")
     parser.add_argument("--write-lock", metavar="VERSION", help="only resolve a version and write the lock of its jars")
     return parser
 

@@ -1,4 +1,4 @@
-"""A Neo4j server for the tests: one for the run, and one for each module whose tests stop or kill it.
+"""Neo4j servers for the tests: one for the run, and one for the tests that stop or kill it.
 
 With several workers each has servers of its own, so that tests never meet in one database. Groups of xdist, which would
 bring all these tests to one worker, are silently ignored by xdist 3.8 with pytest 9.2 (pytest-xdist issue 1386).
@@ -82,10 +82,16 @@ def empty_neo4j(neo4j_server: ServerAddress) -> ServerAddress:
     return neo4j_server
 
 
-@pytest.fixture(scope="module")
-def own_neo4j() -> Iterator[Neo4jServer]:
-    """A server of this module alone, which its tests may stop, restart and kill; they leave it running."""
+@pytest.fixture(scope="session")
+def lone_neo4j() -> Iterator[Neo4jServer]:
     yield from started(Neo4jServer())
+
+
+@pytest.fixture
+def own_neo4j(lone_neo4j: Neo4jServer) -> Neo4jServer:
+    """A server without a node that the test may stop, restart and kill; it leaves it running."""
+    delete_everything(lone_neo4j.address)
+    return lone_neo4j
 
 
 @pytest.fixture(scope="session")

@@ -207,29 +207,21 @@ def impatient(server):
     return GraphStore(Neo4jBackend(address.uri, auth=(address.user, address.password), patience=1.0))
 
 
-@pytest.fixture
-def lone_server(own_neo4j):
-    with opened(own_neo4j.address) as store:
-        for name in store.datasets():
-            store.delete(name)
-    return own_neo4j
-
-
-def test_a_server_killed_in_the_middle_of_a_write_has_nothing_of_it(lone_server):
-    with impatient(lone_server) as store:
+def test_a_server_killed_in_the_middle_of_a_write_has_nothing_of_it(own_neo4j):
+    with impatient(own_neo4j) as store:
         store.write("first", news())
         load = store._backend.load
 
         def cut(batch):
             load(type(batch)(batch.dataset, batch.nodes, {}, batch.columns))
-            lone_server.kill()
+            own_neo4j.kill()
             load(batch)
 
         store._backend.load = cut
         with pytest.raises((StoreUnavailable, StoreBusy)):
             store.write("second", large())
-        lone_server.start()
-    with opened(lone_server.address) as store:
+        own_neo4j.start()
+    with opened(own_neo4j.address) as store:
         assert store.datasets() == ["first"]
         assert store.read("first") == news()
         assert store.verify("first").num_rows == 0
@@ -237,20 +229,20 @@ def test_a_server_killed_in_the_middle_of_a_write_has_nothing_of_it(lone_server)
         assert store.read("second") == large(50)
 
 
-def test_a_server_restarted_in_the_middle_of_a_stream_or_write_is_waited_for(lone_server):
+def test_a_server_restarted_in_the_middle_of_a_stream_or_write_is_waited_for(own_neo4j):
     data = large(300)
-    with opened(lone_server.address) as store:
+    with opened(own_neo4j.address) as store:
         store.write("x", data)
         pieces = store.stream("x", batch_size=100)
         first = next(pieces)
-        lone_server.kill()
-        lone_server.start()
+        own_neo4j.kill()
+        own_neo4j.start()
         assert pg.PreferenceDataset.concatenate([first, *pieces]) == data
         load = store._backend.load
 
         def restarted(batch):
-            lone_server.kill()
-            lone_server.start()
+            own_neo4j.kill()
+            own_neo4j.start()
             load(batch)
 
         store._backend.load = restarted
@@ -259,14 +251,14 @@ def test_a_server_restarted_in_the_middle_of_a_stream_or_write_is_waited_for(lon
         assert store.verify("y").num_rows == 0
 
 
-def test_a_stream_from_a_server_that_stays_away_says_so(lone_server):
-    with impatient(lone_server) as store:
+def test_a_stream_from_a_server_that_stays_away_says_so(own_neo4j):
+    with impatient(own_neo4j) as store:
         store.write("x", large(300))
         pieces = store.stream("x", batch_size=100)
         next(pieces)
-        lone_server.kill()
+        own_neo4j.kill()
         try:
             with pytest.raises(StoreUnavailable):
                 list(pieces)
         finally:
-            lone_server.start()
+            own_neo4j.start()

@@ -507,6 +507,12 @@ class FakeServer:
         pass
 
 
+def test_fetching_only_fetches(neo4j_files, monkeypatch, capsys):
+    monkeypatch.setattr(command_line, "Neo4jServer", None)  # none is made
+    assert command_line.main(["--fetch"]) == 0
+    assert capsys.readouterr().out == ""
+
+
 def test_the_command_line_prints_the_address(monkeypatch, capsys):
     monkeypatch.setattr(command_line, "Neo4jServer", FakeServer)
     ended = threading.Event()
