@@ -3,11 +3,12 @@ PYTHON ?= python3
 # A server that the environment names is one database: tests that delete everything in it cannot run side by side.
 WORKERS ?= $(if $(PREFGRAPH_NEO4J_URI),1,auto)
 PACKAGES := prefgraph learners storage
+NEWEST_NEO4J := 2026.09.0
 
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help demo test lint types lock bench neo4j clean
+.PHONY: help demo test newest lint types lock bench neo4j clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -24,6 +25,9 @@ test: $(STAMP)  ## run all tests: code, doctests, README, docs and examples; 90%
 	  echo; echo "branch coverage of $$package, 90% or more:"; \
 	  $(BIN)/coverage report --include="$$package/*" --fail-under=90 || status=1; \
 	done; exit $$status
+
+newest: $(STAMP)  ## run the tests of the Neo4j backend against the newest line of Neo4j, beside the long-term one of `test`
+	PREFGRAPH_NEO4J_VERSION=$(NEWEST_NEO4J) $(BIN)/python -m pytest -q tests/storage/test_neo4j.py
 
 lint: $(STAMP)  ## check style, format and the direction of imports
 	$(BIN)/ruff check .

@@ -2,12 +2,14 @@
 
 import threading
 import time
+from pathlib import Path
 
 import neo4j
 import numpy as np
 import pytest
 
 import prefgraph as pg
+import storage
 from prefgraph import InvalidOption
 from storage import (
     AccessDenied,
@@ -21,6 +23,7 @@ from storage import (
 )
 from storage._neo4j import Neo4jBackend
 from storage.store import GraphStore
+from tests.doc_blocks import read_blocks, run_page
 from tests.storage.conformance import GraphStoreTests, news, small
 
 
@@ -190,6 +193,16 @@ def test_a_write_under_way_is_left_alone_and_an_abandoned_one_is_cleared_away(em
         assert store.datasets() == []
         assert store.query("MATCH (d:Dataset) RETURN d.id AS id")["id"].to_pylist() == [500]
         assert store.query("MATCH (i:Instance) RETURN i.id AS id").num_rows == 0
+
+
+def test_the_page_on_storage_shows_what_neo4j_answers_too(empty_neo4j, tmp_path, monkeypatch):
+    def on_the_server(url):
+        return opened(empty_neo4j) if url == ":memory:" else open_store(url)
+
+    page = (Path(__file__).parents[2] / "docs" / "storage.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)  # the page writes an export
+    monkeypatch.setattr(storage, "open_store", on_the_server)
+    assert run_page("docs/storage.md", read_blocks(page)) > 15
 
 
 # -- a server that goes away -------------------------------------------------------------------------------------------
