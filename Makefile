@@ -26,8 +26,8 @@ test: $(STAMP)  ## run all tests: code, doctests, README, docs and examples; 90%
 	  $(BIN)/coverage report --include="$$package/*" --fail-under=90 || status=1; \
 	done; exit $$status
 
-newest: $(STAMP)  ## run the tests of the Neo4j backend against the newest line of Neo4j, beside the long-term one of `test`
-	PREFGRAPH_NEO4J_VERSION=$(NEWEST_NEO4J) $(BIN)/python -m pytest -q tests/storage/test_neo4j.py
+newest: $(STAMP)  ## run the conformance suite against the newest line of Neo4j too
+	PREFGRAPH_NEO4J_VERSION=$(NEWEST_NEO4J) $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 2 tests/storage/test_neo4j.py -k TestNeo4j
 
 lint: $(STAMP)  ## check style, format and the direction of imports
 	$(BIN)/ruff check .

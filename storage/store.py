@@ -387,13 +387,18 @@ class GraphStore:
     # -- models --------------------------------------------------------------------------------------------------------
 
     def write_scores(
-        self, name: str, model: str, keys: Iterable[Key], scores: npt.ArrayLike, labels: Iterable[Key] | None = None
+        self,
+        name: str,
+        model_name: str,
+        keys: Iterable[Key],
+        scores: npt.ArrayLike,
+        labels: Iterable[Key] | None = None,
     ) -> None:
         """Store a model's scores for instances of a data set, instead of what that model said before; all or nothing.
 
         Parameters
         ----------
-        name, model
+        name, model_name
             The data set and a name for the model.
         keys
             The instances, one for each row of ``scores``.
@@ -402,21 +407,21 @@ class GraphStore:
         labels
             The columns; by default the label index of the data set.
         """
-        _check_name("model", model)
-        write_scores(self, name, model, list(keys), scores, None if labels is None else list(labels))
+        _check_name("model", model_name)
+        write_scores(self, name, model_name, list(keys), scores, None if labels is None else list(labels))
 
-    def violations(self, name: str, model: str, by: str = "edge") -> pa.Table:
+    def violations(self, name: str, model_name: str, by: str = "edge") -> pa.Table:
         """The preferences that a model's scores break, found in the database; a tie breaks an edge.
 
         Parameters
         ----------
-        name, model
+        name, model_name
             As in `write_scores`.
         by
             ``"edge"``: a row for each broken edge, the most surprising (smallest margin) first; ``"pair"``: added up by
             pair of labels; ``"instance"``: added up by instance.
         """
-        return self._steady(name, lambda _: violations(self, name, model, by))
+        return self._steady(name, lambda _: violations(self, name, model_name, by))
 
     # -- care ----------------------------------------------------------------------------------------------------------
 
