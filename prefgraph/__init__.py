@@ -5,6 +5,7 @@ An edge goes from the preferred label to the other. See `PreferenceGraph` for on
 
 from prefgraph import cycles, metrics, plot, readers
 from prefgraph.builders import (
+    format,  # noqa: A004 - shadows the builtin as a name of this package only
     from_layers,
     from_networkx,
     from_pairs,
@@ -90,6 +91,7 @@ __all__ = [
     "disagreement",
     "dominated",
     "domination",
+    "format",
     "from_json",
     "from_layers",
     "from_networkx",

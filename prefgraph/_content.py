@@ -1,4 +1,4 @@
-"""What a graph says, as text: label order, canonical values and the content key.
+"""What a graph says, as text: labels and their order, canonical values and the content key.
 
 Everything here works on plain labels and numbers, so that a networkx object, a compiled array and a stored row
 get the same key from the same content.
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from prefgraph.errors import InvalidGraph, InvalidLabel
+from prefgraph.errors import InvalidGraph, InvalidLabel, InvalidTarget, PrefGraphError
 
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 
@@ -25,6 +25,15 @@ Edge = tuple[Label, Label]
 def where(instance: object) -> str:
     """The start of a message about an instance: ``"instance 'd17': "``, or nothing where it is not known."""
     return "" if instance is None else f"instance {instance!r}: "
+
+
+def as_list(things: Any, kind: str, instance: object = None, error: type[PrefGraphError] = InvalidGraph) -> list[Any]:
+    """A list of what a caller gave as a collection; ``kind`` says of what."""
+    try:
+        items = iter(things)
+    except TypeError:
+        raise error(f"{where(instance)}{things!r} is not a collection of {kind}; put a single one in a list") from None
+    return list(items)
 
 
 def check_label(label: object, instance: object = None) -> Hashable:
@@ -64,6 +73,17 @@ def check_weight(weight: object, init: object, term: object, instance: object = 
     )
 
 
+def total(weights: Iterable[float], what: str, instance: object = None) -> float:
+    """The sum of weights, rounded once, so that their order does not count; ``what`` names them in the message."""
+    try:
+        return math.fsum(weights)
+    except OverflowError:
+        raise InvalidGraph(
+            f"{where(instance)}the weights of the {what} add up to more than the largest float; a sum of weights is "
+            "finite, so divide all of them by the same number"
+        ) from None
+
+
 def label_text(label: object) -> str:
     """Canonical text of a label, with its type: ``'"1"'`` for the str, ``'1'`` for the int.
 
@@ -95,6 +115,23 @@ def sort_labels(labels: Iterable[Label]) -> list[Label]:
     texts = sorted(v for v in unique if isinstance(v, str))
     others = [v for v in unique if not isinstance(v, (Integral, float, np.floating, str))]
     return [*numbers, *texts, *others]
+
+
+def label_index(labels: Iterable[Label]) -> dict[Label, int]:
+    """Label -> position, for labels that are distinct."""
+    ordered = [check_label(v) for v in as_list(labels, "labels", error=InvalidTarget)]
+    index = {v: k for k, v in enumerate(ordered)}
+    if len(index) < len(ordered):
+        twice = next(v for k, v in enumerate(ordered) if index[v] != k)
+        raise InvalidTarget(f"label {twice!r} is listed twice; the labels of an index are distinct")
+    return index
+
+
+def unknown_label(label: Label, instance: object, index: Iterable[Label]) -> InvalidTarget:
+    """The error about a label that an instance has and the index has not."""
+    index = list(index)
+    known = ", ".join(map(repr, index[:10])) + (" ..." if len(index) > 10 else "")
+    return InvalidTarget(f"instance {instance!r}: label {label!r} is not among the labels {known}; add it to labels")
 
 
 def canonical_value(value: object, place: str) -> Any:

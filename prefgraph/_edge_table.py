@@ -13,7 +13,7 @@ from scipy import sparse
 
 from prefgraph._content import attributes_text
 from prefgraph._kernels import ABSENT, ISOLATED, layered_edge_counts, layered_edges
-from prefgraph.errors import InvalidGraph
+from prefgraph.errors import InvalidGraph, InvalidTarget
 from prefgraph.parts import FloatArray, IntArray
 
 Attributes = Mapping[str, npt.NDArray[np.object_]]
@@ -263,3 +263,23 @@ def row_numbers(rows: slice | npt.ArrayLike, n: int) -> IntArray:
     if chosen.size and not (-n <= chosen.min() and chosen.max() < n):
         raise IndexError(f"instances {chosen.min()} to {chosen.max()} of {n}; numbers go from 0 to {n - 1}")
     return chosen.astype(np.int64).reshape(-1) % max(n, 1)
+
+
+def instance_weights(weight: npt.ArrayLike | None, m: int) -> FloatArray:
+    """The weights of m instances, read-only: finite and 0 or more, 1 each where none are given."""
+    if weight is None:
+        values = np.ones(m)
+    else:
+        try:
+            values = np.array(weight, np.float64)
+        except (ValueError, TypeError):
+            raise InvalidTarget(f"weight is not numeric; give one number for each of the {m} instances") from None
+        if values.shape != (m,):
+            raise InvalidTarget(f"weight has the shape {values.shape} for {m} instances; give one number for each")
+        if (bad := np.flatnonzero(~(np.isfinite(values) & (values >= 0)))).size:
+            raise InvalidTarget(
+                f"instance {bad[0]}: the weight is {values[bad[0]].item()!r}; the weight of an instance is finite and "
+                "0 or more"
+            )
+    values.setflags(write=False)
+    return values

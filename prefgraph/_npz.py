@@ -40,6 +40,11 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[Any]]) -
         with partial.open("wb") as file:
             np.savez(file, allow_pickle=False, header=header, **arrays)
         partial.replace(target)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # about the path that was asked for, not the file beside it
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     finally:
         partial.unlink(missing_ok=True)
 
@@ -48,8 +53,12 @@ def load(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a file that `save` wrote."""
     with reading(path):
         # opened here, because numpy leaves a broken archive open
-        with Path(path).open("rb") as source, np.load(source, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with Path(path).open("rb") as source:
+            if not zipfile.is_zipfile(source):  # numpy would advise to unpickle it
+                raise ValueError("it is no archive of arrays")
+            source.seek(0)
+            with np.load(source, allow_pickle=False) as file:
+                arrays = {name: _array(file, name) for name in file.files}
         header = _unpack(arrays.pop("header"))
         if header["what"] != _MAGIC:
             raise ValueError(f"it says to hold {header['what']!r}")
@@ -60,6 +69,14 @@ def load(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
             "read it with a newer prefgraph"
         )
     return arrays
+
+
+def _array(file: Any, name: str) -> npt.NDArray[Any]:
+    """One array of an archive; numpy's own words about one with objects tell people to unpickle it."""
+    try:
+        return np.asarray(file[name])
+    except ValueError:
+        raise ValueError(f"the array {name!r} is broken, or holds objects") from None
 
 
 @contextmanager

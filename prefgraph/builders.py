@@ -5,18 +5,29 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from itertools import chain
-from math import fsum
 from numbers import Integral
 from typing import Any
 
 import networkx as nx
 
-from prefgraph._content import Edge, Label, check_label, check_weight, finite, sort_labels, where
+from prefgraph._content import (
+    Edge,
+    Label,
+    as_list,
+    check_label,
+    check_weight,
+    finite,
+    label_text,
+    sort_labels,
+    total,
+    where,
+)
 from prefgraph.errors import Contradiction, InvalidGraph, InvalidNotation, InvalidScores, check_option
 from prefgraph.graph import PreferenceGraph
 from prefgraph.notation import read_notation
 
 __all__ = [
+    "format",
     "from_layers",
     "from_networkx",
     "from_pairs",
@@ -48,7 +59,9 @@ def from_layers(layers: Iterable[Iterable[Label]], *, instance: object = None) -
     ----------
     [DMS03] Fig. 1(c).
     """
-    groups = [[check_label(v, instance) for v in _ordered(layer, instance)] for layer in layers]
+    groups = [
+        [check_label(v, instance) for v in _ordered(layer, instance)] for layer in as_list(layers, "layers", instance)
+    ]
     labels = [v for group in groups for v in group]
     _check_distinct(labels, instance, "stands twice; a label has one place in the layers")
     graph = PreferenceGraph(nodes=labels, instance=instance)
@@ -103,8 +116,8 @@ def multilabel(relevant: Iterable[Label], labels: Iterable[Label], *, instance: 
     ----------
     [DMS03] Fig. 1(b).
     """
-    everything = list(labels)
-    chosen = {check_label(v, instance) for v in relevant}
+    everything = as_list(labels, "labels", instance)
+    chosen = {check_label(v, instance) for v in as_list(relevant, "labels", instance)}
     _check_known(chosen, everything, instance)
     layers = [v for v in everything if v in chosen], [v for v in everything if v not in chosen]
     return from_layers(layers, instance=instance)
@@ -142,9 +155,10 @@ def from_ranking(
     """
     check_option("rest", rest, ("unknown", "below"))
     tied = (list, tuple, set, frozenset)
-    layers = [_ordered(group, instance) if isinstance(group, tied) else [group] for group in ranking]
+    places = as_list(ranking, "labels, best first", instance)
+    layers = [_ordered(group, instance) if isinstance(group, tied) else [group] for group in places]
     named = {check_label(v, instance) for layer in layers for v in layer}
-    everything = list(labels) if labels is not None else []
+    everything = as_list(labels, "labels", instance) if labels is not None else []
     if labels is not None:
         _check_known(named, everything, instance)
     left_out = [v for v in everything if v not in named]
@@ -178,7 +192,7 @@ def ordinal(label: Label, labels: Iterable[Label], *, instance: object = None) -
     >>> ordinal("low", labels=["low", "middle", "high"])
     <PreferenceGraph [low|middle|high]>
     """
-    scale = list(labels)
+    scale = as_list(labels, "labels", instance)
     _check_known({check_label(label, instance)}, scale, instance)
     place: dict[Label, Any] = {v: i for i, v in enumerate(scale)}
     if all(finite(v) is not None for v in scale):
@@ -276,7 +290,8 @@ def from_pairs(
             )
         if on_contradiction == "drop" or weight <= against:
             dropped.append((init, term, weight))
-    graph = PreferenceGraph(nodes=[*(v for edge in votes for v in edge), *labels], instance=instance)
+    named = [v for edge in votes for v in edge]
+    graph = PreferenceGraph(nodes=[*named, *as_list(labels, "labels", instance)], instance=instance)
     for init, term, _ in dropped:
         del votes[init, term]
     graph.add_edges_from((u, v, {} if weight == 1.0 else {"weight": weight}) for (u, v), weight in votes.items())
@@ -286,7 +301,7 @@ def from_pairs(
 
 
 def parse(text: str, *, instance: object = None) -> PreferenceGraph:
-    """A graph from a line of text, as ``str(graph)`` writes it.
+    """A graph from a line of text, as `format` writes it.
 
     ``[1,2|3,4,5]`` is layered, best layer first; ``1>2, 2>3, 3>1, 4`` lists edges and isolated labels, and ``a>b:2.5``
     gives an edge a weight. ``1`` is the int and ``"1"`` the str; labels with characters of the notation, and with space
@@ -315,18 +330,53 @@ def parse(text: str, *, instance: object = None) -> PreferenceGraph:
     ----------
     [AS05] section 2 for the brackets.
     """
-    notation = read_notation(text)
+    try:
+        notation = read_notation(text)
+    except InvalidNotation as error:
+        raise InvalidNotation(f"{where(instance)}{error}") from None
     if notation.layers is not None:
         return from_layers(notation.layers, instance=instance)
     graph = PreferenceGraph(instance=instance)
     known: set[Edge] = set()
     for init, term, _ in notation.edges:
         if (init, term) in known:
-            raise InvalidNotation(f"{text!r}: the edge {init!r}>{term!r} stands twice; write it once, with its weight")
+            raise InvalidNotation(
+                f"{where(instance)}{text!r}: the edge {init!r}>{term!r} stands twice; write it once, with its weight"
+            )
         known.add((init, term))
     graph.add_edges_from((u, v, {} if weight is None else {"weight": weight}) for u, v, weight in notation.edges)
     graph.add_nodes_from(notation.labels)
     return graph
+
+
+def format(graph: "nx.Graph[Any]") -> str:  # noqa: A001 - the counterpart of parse; users write prefgraph.format
+    """A graph as a line of text, which `parse` reads back: what ``str(graph)`` shows.
+
+    Attributes of edges other than the weight are not part of the notation; `to_json` keeps them.
+
+    Parameters
+    ----------
+    graph
+        A preference graph, or a networkx graph that can be one.
+
+    Raises
+    ------
+    InvalidLabel
+        A label is neither str nor int. ``str(graph)`` shows such a graph all the same, but nothing reads it back.
+
+    Examples
+    --------
+    >>> format(from_layers([["a", "b"], ["crude oil"]]))
+    '[a,b|"crude oil"]'
+    >>> format(from_pairs([("a", "b", 2.5)], labels=["c"]))
+    'a>b:2.5, c'
+    >>> format(PreferenceGraph())
+    '[]'
+    """
+    checked = graph if isinstance(graph, PreferenceGraph) else from_networkx(graph)
+    for label in checked:
+        label_text(label)
+    return str(checked)
 
 
 def from_networkx(graph: "nx.Graph[Any]", *, instance: object = None) -> PreferenceGraph:
@@ -358,11 +408,11 @@ def from_networkx(graph: "nx.Graph[Any]", *, instance: object = None) -> Prefere
 def _counted(pairs: Iterable[Any], instance: object) -> dict[Edge, float]:
     """The total weight of the votes in each direction of each pair."""
     votes: dict[Edge, list[float]] = defaultdict(list)
-    for pair in pairs:
+    for pair in as_list(pairs, "votes", instance):
         init, term, weight = _vote(pair, instance)
         votes[init, term].append(weight)
-    # fsum, because the same votes in another order are the same graph, with the same key.
-    return {edge: fsum(weights) for edge, weights in votes.items()}
+    # rounded once, because the same votes in another order are the same graph, with the same key.
+    return {(u, v): total(ws, f"votes for {u!r} against {v!r}", instance) for (u, v), ws in votes.items()}
 
 
 def _vote(pair: Any, instance: object) -> tuple[Label, Label, float]:

@@ -11,9 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from prefgraph import _npz
-from prefgraph._content import Label, attributes_text, check_label, edges_key, label_text, layers_key, sort_labels
+from prefgraph._content import (
+    Label,
+    as_list,
+    attributes_text,
+    edges_key,
+    label_index,
+    label_text,
+    layers_key,
+    sort_labels,
+    unknown_label,
+)
 from prefgraph._cutting import cut
-from prefgraph._edge_table import EdgeTable, GraphRow, gather, row_numbers, runs, starts
+from prefgraph._edge_table import EdgeTable, GraphRow, gather, instance_weights, row_numbers, runs, starts
 from prefgraph._kernels import ABSENT, ISOLATED, indicator_layers, layered_edge_counts, normalize_layers
 from prefgraph._sharing import (
     GraphCollector,
@@ -68,6 +78,12 @@ class Preferences:
     True
     """
 
+    labels: tuple[Label, ...]
+    graph_index: IntArray
+    layer: IntArray
+    table: EdgeTable
+    weight: FloatArray
+
     def __init__(
         self,
         labels: Iterable[Label],
@@ -76,13 +92,17 @@ class Preferences:
         table: EdgeTable,
         weight: npt.ArrayLike | None = None,
     ) -> None:
-        self.labels: tuple[Label, ...] = tuple(labels)
-        self.graph_index = graph_index.view()  # a view, so that the caller's own array keeps its flags
-        self.layer = layer.view()
-        self.table = table
-        self.weight: FloatArray = _checked_weight(weight, len(graph_index))
-        for array in (self.graph_index, self.layer):
+        graph_index, layer = graph_index.view(), layer.view()  # views, so that the caller's own arrays keep their flags
+        for array in (graph_index, layer):
             array.setflags(write=False)
+        checked = instance_weights(weight, len(graph_index))
+        vars(self).update(labels=tuple(labels), graph_index=graph_index, layer=layer, table=table, weight=checked)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(
+            f"{name} of Preferences cannot be set: nothing here changes; with_weight(), with_labels(), rename() and "
+            "take() return new ones"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are made again, because numpy would give them arrays that can be written."""
@@ -98,10 +118,14 @@ class Preferences:
         weight: npt.ArrayLike | None = None,
     ) -> Preferences:
         """Compile graphs; ``labels`` fixes the index, by default all labels that occur, sorted."""
-        checked = [
-            g if isinstance(g, PreferenceGraph) else PreferenceGraph(g, instance=g.graph.get("instance", i))
-            for i, g in enumerate(graphs)
-        ]
+        checked: list[PreferenceGraph] = []
+        for i, g in enumerate(as_list(graphs, "graphs", error=InvalidTarget)):
+            if not isinstance(g, nx.Graph):
+                raise InvalidTarget(f"instance {i}: {g!r} is not a graph; give PreferenceGraph or nx.DiGraph objects")
+            if isinstance(g, PreferenceGraph):
+                checked.append(g)
+            else:
+                checked.append(PreferenceGraph(g, instance=g.graph.get("instance", i)))
         index = label_index(labels if labels is not None else sort_labels(v for g in checked for v in g))
         rows = GraphCollector(len(index))
         for i, g in enumerate(checked):
@@ -197,9 +221,11 @@ class Preferences:
         >>> Preferences.concatenate([p, p]).graph_index
         array([0, 0], dtype=int32)
         """
-        pieces = list(pieces)
+        pieces = as_list(pieces, "Preferences", error=InvalidTarget)
         if not pieces:
             raise InvalidTarget("concatenate() got no preferences; give at least one")
+        if strange := [piece for piece in pieces if not isinstance(piece, Preferences)]:
+            raise InvalidTarget(f"concatenate() got {strange[0]!r}; it takes a list of Preferences, one or more")
         indices = {id(piece.labels): piece.labels for piece in pieces}.values()  # slices of one data set share theirs
         labels = label_index(dict.fromkeys(v for index in indices for v in index))
         aligned = [piece._over(labels) for piece in pieces]
@@ -409,6 +435,8 @@ class Preferences:
         >>> pg.as_preferences([{"a"}], labels="ab").rename({"a": "x"}).labels
         ('x', 'b')
         """
+        if not isinstance(names, Mapping) and not callable(names):
+            raise InvalidTarget(f"names={names!r} is no mapping; give {{old: new}} or a function from old to new")
         renamed = [names.get(v, v) if isinstance(names, Mapping) else names(v) for v in self.labels]
         return Preferences(label_index(renamed), self.graph_index, self.layer, self.table, self.weight)
 
@@ -562,39 +590,3 @@ class Preferences:
             edges = {name.removeprefix("table_"): a for name, a in arrays.items() if name.startswith("table_")}
             table = EdgeTable(**edges, attributes=attributes)
             return cls(labels, arrays["graph_index"], arrays["layer"], table, arrays["weight"])
-
-
-def label_index(labels: Iterable[Label]) -> dict[Label, int]:
-    """Label -> position, for labels that are distinct."""
-    ordered = [check_label(v) for v in labels]
-    index = {v: k for k, v in enumerate(ordered)}
-    if len(index) < len(ordered):
-        twice = next(v for k, v in enumerate(ordered) if index[v] != k)
-        raise InvalidTarget(f"label {twice!r} is listed twice; the labels of an index are distinct")
-    return index
-
-
-def unknown_label(label: Label, instance: object, index: Iterable[Label]) -> InvalidTarget:
-    """The error about a label that an instance has and the index has not."""
-    index = list(index)
-    known = ", ".join(map(repr, index[:10])) + (" ..." if len(index) > 10 else "")
-    return InvalidTarget(f"instance {instance!r}: label {label!r} is not among the labels {known}; add it to labels")
-
-
-def _checked_weight(weight: npt.ArrayLike | None, m: int) -> FloatArray:
-    if weight is None:
-        values = np.ones(m)
-    else:
-        try:
-            values = np.array(weight, np.float64)
-        except (ValueError, TypeError):
-            raise InvalidTarget(f"weight is not numeric; give one number for each of the {m} instances") from None
-        if values.shape != (m,):
-            raise InvalidTarget(f"weight has the shape {values.shape} for {m} instances; give one number for each")
-        if (bad := np.flatnonzero(~(np.isfinite(values) & (values >= 0)))).size:
-            raise InvalidTarget(
-                f"instance {bad[0]}: the weight is {values[bad[0]].item()!r}; the weight of an instance is finite and "
-                "0 or more"
-            )
-    values.setflags(write=False)
-    return values

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from prefgraph._content import Label, check_label
+from prefgraph._content import Label, as_list, check_label
 from prefgraph._edge_table import gather, row_numbers, runs, starts
 from prefgraph.compiled import Preferences
 from prefgraph.errors import InvalidDataset
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Candidates", "PreferenceDataset"]
 
 Key = str | int
+T = TypeVar("T")
 RESERVED = ("key", "text", "split")
 
 
@@ -57,14 +58,16 @@ class Candidates:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "X", _features(self.X, "candidates.X"))
-        given = np.asarray(self.offsets)
+        given = _array(self.offsets, "candidates: offsets")
         if given.ndim != 1 or given.dtype.kind not in "iu":
             raise InvalidDataset(
                 f"candidates: offsets has the shape {given.shape} and type {given.dtype}; it is a list of row numbers, "
                 "one more than there are instances"
             )
         object.__setattr__(self, "offsets", np.array(given, np.int64))
-        object.__setattr__(self, "labels", tuple(check_label(v) for v in self.labels))
+        object.__setattr__(
+            self, "labels", tuple(check_label(v) for v in as_list(self.labels, "labels", error=InvalidDataset))
+        )
         rows = self.X.shape[0]
         ends = self.offsets[[0, -1]].tolist() if len(self.offsets) else []
         if ends != [0, rows] or np.any(np.diff(self.offsets) < 0):
@@ -182,9 +185,13 @@ class PreferenceDataset:
         self.X = None if X is None else _features(X, "X")
         self.texts: tuple[str, ...] | None = None if texts is None else _words(texts, "texts", m, optional=False)
         self.properties: pa.Table = _as_table(properties, m)
-        self.hierarchy = hierarchy
+        self.hierarchy = _instance_of(
+            LabelHierarchy, hierarchy, "hierarchy", "make one with LabelHierarchy.from_parents()"
+        )
         self.split: tuple[str | None, ...] | None = None if split is None else _words(split, "split", m, optional=True)
-        self.candidates = Candidates(*candidates) if isinstance(candidates, tuple) else candidates
+        if isinstance(candidates, tuple) and len(candidates) == 3:
+            candidates = Candidates(*candidates)
+        self.candidates = _instance_of(Candidates, candidates, "candidates", "give X, offsets and labels in a tuple")
         if self.X is not None and self.X.shape[0] != m:
             raise InvalidDataset(f"X has {self.X.shape[0]} rows for {m} instances; give one row for each")
         if self.candidates is not None:
@@ -222,7 +229,7 @@ class PreferenceDataset:
         """The row number of the instance with this key."""
         if self._places is None:
             self._places = {k: i for i, k in enumerate(self.keys)}
-        if isinstance(key, (bool, float)) or key not in self._places:
+        if not isinstance(key, (str, Integral)) or isinstance(key, bool) or key not in self._places:
             raise KeyError(f"no instance has the key {key!r}; keys look like {', '.join(map(repr, self.keys[:3]))}")
         return self._places[key]
 
@@ -272,12 +279,16 @@ class PreferenceDataset:
         >>> data.select(where={"year": {1996, 1998}}).keys
         (0, 2)
         """
-        rows = np.arange(len(self)) if keys is None else np.array([self.row(key) for key in keys], np.int64)
+        rows = (
+            np.arange(len(self)) if keys is None else np.array([self.row(k) for k in _several(keys, "keys")], np.int64)
+        )
         if split is not None:
-            if split not in self.split_counts():
+            if split not in list(self.split_counts()):  # a list, because what is no str may have no hash
                 known = ", ".join(map(repr, self.split_counts())) or "none"
                 raise InvalidDataset(f"split={split!r} is not a split of this data set; its splits: {known}")
             rows = rows[[self.split is not None and self.split[i] == split for i in rows]]
+        if where is not None and not isinstance(where, Mapping):
+            raise InvalidDataset(f"where is {where!r}; give a dict from names of properties to values")
         for name, values in (where or {}).items():
             rows = rows[_matches(self.properties, name, values)[rows]]
         return self.take(rows)
@@ -287,9 +298,11 @@ class PreferenceDataset:
         """All instances of several data sets that have the same columns; labels and keys are joined."""
         import pyarrow as pa
 
-        pieces = list(pieces)
+        pieces = as_list(pieces, "data sets", error=InvalidDataset)
         if not pieces:
             raise InvalidDataset("concatenate() got no data set; give at least one")
+        if strange := [piece for piece in pieces if not isinstance(piece, PreferenceDataset)]:
+            raise InvalidDataset(f"concatenate() got {strange[0]!r}; it takes a list of data sets, one or more")
         first = pieces[0]
         for name in ("X", "texts", "split", "candidates"):
             if len({getattr(piece, name) is None for piece in pieces}) > 1:
@@ -355,6 +368,12 @@ def _several(values: Iterable[Any], name: str) -> Iterable[Any]:
     return values
 
 
+def _instance_of(kind: type[T], value: Any, name: str, advice: str) -> T | None:
+    if value is None or isinstance(value, kind):
+        return value
+    raise InvalidDataset(f"{name} is a {type(value).__name__} and no {kind.__name__}; {advice}")
+
+
 def _words(words: Iterable[Any], name: str, m: int, *, optional: bool) -> tuple[Any, ...]:
     checked = tuple(str(word) if isinstance(word, str) else word for word in _several(words, name))
     if len(checked) != m:
@@ -367,10 +386,17 @@ def _words(words: Iterable[Any], name: str, m: int, *, optional: bool) -> tuple[
 
 def _features(X: Any, name: str) -> Any:
     """A two-dimensional array of numbers, or a sparse matrix in CSR form."""
-    array: Any = X if sparse.issparse(X) else np.asarray(X)
+    array: Any = X if sparse.issparse(X) else _array(X, name)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise InvalidDataset(f"{name} has the shape {array.shape} and type {array.dtype}; it is a matrix of numbers")
     return array.tocsr() if sparse.issparse(X) else array
+
+
+def _array(values: Any, name: str) -> Any:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InvalidDataset(f"{name} has rows of several lengths; give rows of one length") from None
 
 
 def _as_table(properties: Any, m: int) -> pa.Table:

@@ -210,9 +210,10 @@ def cut_edges(graph: DiGraph, function: Decomposition, instance: object = None) 
     for number, part in enumerate(parts):
         if not part:
             raise InvalidDecomposition(f"{where(instance)}part {number} has no edge; leave empty parts out")
-        if any(not isinstance(edge, tuple) or len(edge) != 2 for edge in part):
+        if any(not isinstance(edge, tuple) or len(edge) != 2 or not _hashable(edge) for edge in part):
             raise InvalidDecomposition(
-                f"{where(instance)}part {number} is {part!r}; a part is a list of edges, each a tuple (init, term)"
+                f"{where(instance)}part {number} is {part!r}; a part is a list of edges, each a tuple (init, term) of "
+                "labels"
             )
         if len(set(part)) < len(part):
             raise InvalidDecomposition(f"{where(instance)}part {number} names an edge twice; a part is a set of edges")
@@ -222,6 +223,14 @@ def cut_edges(graph: DiGraph, function: Decomposition, instance: object = None) 
                 "a part is made of edges of the graph"
             )
     return parts
+
+
+def _hashable(edge: object) -> bool:
+    try:
+        hash(edge)
+    except TypeError:
+        return False
+    return True
 
 
 def subgraph(graph: AnyGraph, edges: Iterable[Edge]) -> AnyGraph:

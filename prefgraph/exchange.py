@@ -27,7 +27,9 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 def to_table(graph: PreferenceGraph) -> pa.Table:
     """The edges as an Arrow table with the columns init, term, weight and one for each attribute.
 
-    An isolated label is a row with init only. ``to_table(graph).to_pandas()`` is a data frame.
+    An isolated label is a row with init only. ``to_table(graph).to_pandas()`` is a data frame. There an int that is
+    missing in some rows makes floats of the others (1 becomes 1.0, another value and so another graph), because that is
+    how pandas has a column of ints with gaps by default; types with a gap of their own keep them, as in the example.
 
     Raises
     ------
@@ -41,6 +43,15 @@ def to_table(graph: PreferenceGraph) -> pa.Table:
     >>> to_table(g).to_pylist()[0]
     {'init': 'a', 'term': 'b', 'weight': 1.0, 'judge': 'ann'}
     >>> from_table(to_table(g)) == g
+    True
+
+    To pandas and back, an attribute that only some edges have:
+
+    >>> import pandas as pd, pyarrow as pa
+    >>> g = pg.PreferenceGraph([("a", "b", {"year": 1996}), ("b", "c")])
+    >>> from_table(to_table(g).to_pandas())["a"]["b"]
+    {'year': 1996.0}
+    >>> from_table(to_table(g).to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)) == g
     True
     """
     import pyarrow as pa

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +14,7 @@ from prefgraph import cycles
 from prefgraph._content import (
     Edge,
     Label,
+    as_list,
     attributes_text,
     check_label,
     check_weight,
@@ -42,9 +43,14 @@ class PreferenceGraph(_DiGraph):
     """A simple directed graph over labels; an edge goes from the preferred label to the other.
 
     No label is preferred to itself, and of two labels at most one is preferred to the other; cycles of three or more
-    are welcome, because judges say such things. The rule holds on every way to change the graph, and a call that
-    breaks it leaves the graph as it was. Everything networkx computes from an ``nx.DiGraph`` works on it; to build what
-    is no preference graph, such as a complement, start from the plain copy ``nx.DiGraph(graph)``.
+    are welcome, because judges say such things. The rule holds on every way to change the graph, and a method of the
+    graph that would break it leaves the graph as it was. A networkx function that works in place, such as
+    ``relabel_nodes`` or ``contracted_nodes`` with ``copy=False``, calls many methods in turn: where one of them is
+    refused, what was done before it stays done, so let such a function make its copy.
+
+    Everything networkx computes from an ``nx.DiGraph`` works on it; to build what is no preference graph, such as a
+    complement, start from the plain copy ``nx.DiGraph(graph)``. A view, such as that of ``edge_subgraph``, is pickled
+    and deep-copied as a graph of its own.
 
     Parameters
     ----------
@@ -147,7 +153,7 @@ most, drop one edge
     def add_weighted_edges_from(self, ebunch_to_add: Iterable[Any], weight: str = "weight", **attr: Any) -> None:
         """Add ``(preferred, other, weight)`` triples; all of them or, on an error, none."""
         triples = []
-        for triple in self._iterate(ebunch_to_add, "edges"):
+        for triple in as_list(ebunch_to_add, "edges", self.instance):
             if not isinstance(triple, Sequence | np.ndarray) or isinstance(triple, str | bytes) or len(triple) != 3:
                 raise InvalidGraph(
                     f"{where(self.instance)}{triple!r} is not a weighted edge; give (preferred, other, weight)"
@@ -172,7 +178,7 @@ most, drop one edge
 
     def _checked_nodes(self, nodes: Iterable[Any]) -> list[Any]:
         """The nodes as a list, each a label or a (label, dict) pair that networkx will take."""
-        checked = list(self._iterate(nodes, "labels"))
+        checked = as_list(nodes, "labels", self.instance)
         for node in checked:
             pair = isinstance(node, tuple) and len(node) == 2 and isinstance(node[1], dict)
             check_label(node[0] if pair else node, self.instance)
@@ -184,7 +190,7 @@ most, drop one edge
         """The edges as a list of triples, each within the rule, beside the graph as it is and beside one another."""
         checked: list[tuple[Label, Label, dict[str, Any]]] = []
         added: set[Edge] = set()
-        for edge in self._iterate(edges, "edges"):
+        for edge in as_list(edges, "edges", self.instance):
             init, term, data = self._unpacked(edge)
             if init == term:
                 raise InvalidGraph(
@@ -201,14 +207,6 @@ most, drop one edge
             added.add((init, term))
             checked.append((init, term, data))
         return checked
-
-    def _iterate(self, things: Iterable[Any], kind: str) -> Iterator[Any]:
-        try:
-            return iter(things)
-        except TypeError:
-            raise InvalidGraph(
-                f"{where(self.instance)}{things!r} is not a collection of {kind}; put a single one in a list"
-            ) from None
 
     def _unpacked(self, edge: Any) -> tuple[Label, Label, dict[str, Any]]:
         """(init, term, attributes) of what a caller gave as an edge; sets and dicts have no first and second."""
@@ -229,6 +227,10 @@ most, drop one edge
         """The class that networkx makes directed copies with."""
         return type(self)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A view of another graph holds functions, which no pickle can hold: what is saved is the graph it shows."""
+        return self.copy().__reduce_ex__(protocol) if hasattr(self, "_graph") else super().__reduce_ex__(protocol)
+
     def __copy__(self) -> Self:
         return self.copy()  # the default would share the edges, and a change of one graph would change the other
 
@@ -241,7 +243,10 @@ most, drop one edge
 
     @property
     def dropped(self) -> tuple[tuple[Label, Label, float], ...]:
-        """The votes ``(init, term, weight)`` that `from_pairs` left out."""
+        """The votes ``(init, term, weight)`` that `from_pairs` left out.
+
+        They hang on the graph and are no part of its content: `as_preferences` and `key` know nothing of them.
+        """
         return tuple((init, term, weight) for init, term, weight in self.graph.get("dropped", ()))
 
     @property

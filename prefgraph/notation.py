@@ -25,7 +25,7 @@ from prefgraph.errors import InvalidNotation
 if TYPE_CHECKING:
     DiGraph = nx.DiGraph[Label]
 
-__all__: list[str] = []  # users write parse(text) and str(graph)
+__all__: list[str] = []  # users write parse(text) and format(graph)
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _PLAIN_WORD = re.compile(r"[^\W\d][\w.\-]*")

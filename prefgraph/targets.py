@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from prefgraph._content import Label, check_label, sort_labels
+from prefgraph._content import Label, as_list, check_label, label_index, sort_labels, unknown_label
 from prefgraph._edge_table import starts
 from prefgraph._sharing import GraphCollector, rank_rows
 from prefgraph.builders import from_pairs, from_scores, parse
-from prefgraph.compiled import Preferences, label_index, unknown_label
+from prefgraph.compiled import Preferences
 from prefgraph.errors import InvalidTarget, check_option
 from prefgraph.hierarchy import LabelHierarchy
 
@@ -45,8 +45,9 @@ def as_preferences(
         `Preferences`, a `PreferenceDataset`, a one-dimensional vector of classes, a matrix of 0 and 1 (dense or
         sparse), a list of sets. Everything else needs ``form``.
     labels
-        The label index, in the order of the columns of a score matrix. By default the labels that occur, sorted (for a
-        matrix 0, 1, 2 ...). Graphs keep their own vertices; label sets and classes are read against all labels.
+        The label index, in the order of the columns of a score matrix. By default the labels that occur, sorted; for a
+        data frame the names of its columns, for any other matrix 0, 1, 2 ... Graphs keep their own vertices; label sets
+        and classes are read against all labels.
     hierarchy
         For classes, label sets and indicator matrices: wrong labels are ordered by their distance to the right ones, as
         `LabelHierarchy.preferences` does; the labels are then the leaves.
@@ -61,7 +62,8 @@ def as_preferences(
     max_layers
         With ``hierarchy``: layers beyond this number collapse into the last one; None keeps all.
     on_contradiction
-        For pairs: the policy of `from_pairs`.
+        For pairs: the policy of `from_pairs`. `Preferences` hold what is kept and have no place for what a policy
+        dropped; where that must be known, see the notes.
     tolerance
         For scores: differences up to this one are ties, as in `from_scores`.
 
@@ -69,6 +71,19 @@ def as_preferences(
     ------
     InvalidTarget
         ``y`` could mean several things, or breaks its form; the message names the instance and the way out.
+
+    Notes
+    -----
+    What a policy for votes both ways drops is reported by the graphs: make them first, ask them, then compile them. It
+    is the same as ``form="pairs"``.
+
+    >>> import prefgraph as pg
+    >>> votes = [[("a", "b", 2), ("b", "a")], [("b", "c")]]
+    >>> graphs = [pg.from_pairs(pairs, on_contradiction="majority", instance=i) for i, pairs in enumerate(votes)]
+    >>> {g.instance: g.dropped for g in graphs if g.dropped}
+    {0: (('b', 'a', 1.0),)}
+    >>> pg.as_preferences(graphs) == pg.as_preferences(votes, form="pairs", on_contradiction="majority")
+    True
 
     Examples
     --------
@@ -85,13 +100,22 @@ form='rankings', form='sets' or form='pairs'
     y = y.preferences if isinstance(getattr(y, "preferences", None), Preferences) else y
     if isinstance(y, Preferences):
         return _again(y, labels, weight, form, hierarchy)
+    if isinstance(y, nx.Graph):
+        raise InvalidTarget("y is a single graph; it is one target for each instance, put a single graph in a list")
     if isinstance(y, (str, bytes, Mapping)) or not isinstance(y, Iterable) or getattr(y, "ndim", 1) == 0:
         raise InvalidTarget(f"y is a {type(y).__name__}; it is one target for each instance, in a list or an array")
     if form is None:
         form = _guess(y)
     check_option("form", form, FORMS)
-    labels = None if labels is None else list(labels)
+    labels = None if labels is None else as_list(labels, "labels", error=InvalidTarget)
+    if form in ("indicator", "ranks", "scores"):
+        labels = _column_labels(y, labels)
     if hierarchy is not None:
+        if not isinstance(hierarchy, LabelHierarchy):
+            raise InvalidTarget(
+                f"hierarchy is a {type(hierarchy).__name__}; give a LabelHierarchy, which from_parents() makes of a "
+                "dict from labels to parents and from_nested() of dicts in dicts"
+            )
         if form not in ("classes", "indicator", "sets"):
             raise InvalidTarget(
                 f"form={form!r} with a hierarchy; a hierarchy orders classes, label sets and indicators only"
@@ -118,6 +142,19 @@ def _again(
         raise InvalidTarget("y is compiled already; form= and hierarchy= say how to read other targets, leave them out")
     p = p if labels is None else p.with_labels(labels)
     return p if weight is None else p.with_weight(weight)
+
+
+def _column_labels(y: Any, labels: list[Label] | None) -> list[Label] | None:
+    """The labels of the columns of a matrix: those given, or else the names that a data frame has for them."""
+    if not hasattr(y, "columns"):
+        return labels
+    names = [_plain(v) for v in y.columns]
+    if labels is not None and labels != names and sort_labels(labels) == sort_labels(names):
+        raise InvalidTarget(
+            f"labels names the columns {', '.join(map(repr, names[:10]))} of y in another order; labels are those of "
+            "the columns, so leave labels out, or give y[labels]"
+        )
+    return names if labels is None else labels
 
 
 def _guess(y: Any) -> str:
@@ -152,6 +189,11 @@ def _guess_words(words: Sequence[str]) -> str:
 
 def _guess_nested(items: Sequence[Any]) -> str:
     """Lists of 0 and 1 are a matrix, unless they may be lists of the labels 0 and 1; all other lists are ambiguous."""
+    if all(isinstance(item, Mapping) for item in items):
+        raise InvalidTarget(
+            "y is a list of dicts; if they give scores to labels, give [from_scores(item) for item in y], or a matrix "
+            "with form='scores'"
+        )
     if not all(isinstance(item, (list, tuple, np.ndarray)) for item in items):
         kinds = ", ".join(sorted({type(item).__name__ for item in items}))
         raise InvalidTarget(f"y mixes {kinds}; all targets must be of one form, named by form=")
@@ -174,7 +216,7 @@ def _guess_array(y: npt.NDArray[Any]) -> str:
     if y.ndim == 1 and y.dtype == object:
         if all(isinstance(item, str) for item in y):
             return _guess_words(list(y))
-        if any(isinstance(item, (nx.Graph, AbstractSet, list, tuple, np.ndarray)) for item in y):
+        if any(isinstance(item, (nx.Graph, AbstractSet, Mapping, list, tuple, np.ndarray)) for item in y):
             return _guess(list(y))
     if y.ndim == 1 and y.dtype.kind == "U":
         return _guess_words([str(word) for word in y])
@@ -210,11 +252,7 @@ def _guess_array(y: npt.NDArray[Any]) -> str:
 
 
 def _from_graphs(y: Any, labels: Labels) -> Preferences:
-    graphs = list(y)
-    for i, graph in enumerate(graphs):
-        if not isinstance(graph, nx.Graph):
-            raise InvalidTarget(f"instance {i}: {graph!r} is not a graph; give PreferenceGraph or nx.DiGraph objects")
-    return Preferences.from_graphs(graphs, labels)
+    return Preferences.from_graphs(y, labels)
 
 
 def _from_notation(y: Any, labels: Labels) -> Preferences:
@@ -234,13 +272,17 @@ def _class_list(y: Any) -> list[Any]:
     """The class of each instance."""
     if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, np.ndarray)) for v in y):
         return [_plain(v) for v in y]  # numpy would turn the numbers in a mixed list into text
-    vector = np.asarray(y)
+    try:
+        vector = np.asarray(y, object if isinstance(y, (list, tuple)) else None)
+    except ValueError:  # arrays of several shapes
+        raise InvalidTarget(
+            "y is a list of arrays of several shapes; classes are one label for each instance"
+        ) from None
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
     if vector.ndim != 1:
         raise InvalidTarget(f"y has the shape {vector.shape}; classes are a vector, one label for each instance")
-    names: list[Any] = vector.tolist()
-    return names
+    return [_plain(v) for v in vector.tolist()]
 
 
 def _from_sets(y: Any, labels: Labels) -> Preferences:
@@ -384,7 +426,7 @@ def _with_hierarchy(
             raise InvalidTarget("an indicator matrix with a hierarchy needs labels, the names of its columns")
         p = hierarchy.preferences(y if sparse.issparse(y) else _matrix(y, form), max_layers, columns=labels)
     else:
-        sets = [_one_set(i, item) for i, item in enumerate(y)] if form == "sets" else [{v} for v in _class_list(y)]
+        sets = [_one_set(i, item) for i, item in enumerate(y)] if form == "sets" else [[v] for v in _class_list(y)]
         p = hierarchy.preferences(sets, max_layers)
         p = p if labels is None else p.with_labels(labels)
     return p if weight is None else p.with_weight(weight)

@@ -124,7 +124,7 @@ def commands(block: Block) -> list[str]:
 
 def make_targets(makefile: str) -> set[str]:
     """The targets that a Makefile explains with '##'."""
-    return set(re.findall(r"^([a-z]+):.*##", makefile, flags=re.MULTILINE))
+    return set(re.findall(r"^([a-z0-9]+):.*##", makefile, flags=re.MULTILINE))
 
 
 def check_command(command: str, root: Path, extras: set[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from fractions import Fraction
 
 import networkx as nx
@@ -269,3 +270,49 @@ def test_from_networkx_takes_graphs_only():
         pg.from_networkx([(1, 2)])
     graph = pg.from_networkx(nx.DiGraph([(1, 2, {"weight": 2})], instance="d17"))
     assert (graph.instance, graph[1][2]) == ("d17", {"weight": 2})
+
+
+@pytest.mark.parametrize("given", [None, 5])
+@pytest.mark.parametrize(
+    ("build", "kind"),
+    [
+        (pg.from_layers, "layers"),
+        (pg.from_ranking, "labels, best first"),
+        (pg.from_pairs, "votes"),
+        (lambda given, **more: pg.from_ranking("ab", labels=given or 0, **more), "labels"),
+        (lambda given, **more: pg.from_pairs([("a", "b")], labels=given, **more), "labels"),
+        (lambda given, **more: pg.multiclass("a", given, **more), "labels"),
+        (lambda given, **more: pg.multilabel(given, "abc", **more), "labels"),
+        (lambda given, **more: pg.multilabel("a", given, **more), "labels"),
+        (lambda given, **more: pg.ordinal(1, given, **more), "labels"),
+    ],
+)
+def test_what_is_no_collection_is_named(build, kind, given):
+    with pytest.raises(InvalidGraph, match=f"instance 'd17': .* is not a collection of {kind}; put a single one in"):
+        build(given, instance="d17")
+
+
+def test_votes_past_the_largest_float_are_named():
+    with pytest.raises(InvalidGraph, match="instance 'd17': the weights of the votes for 'a' against 'b' add up to"):
+        pg.from_pairs([("a", "b", 1e308)] * 3, instance="d17")
+
+
+@pytest.mark.parametrize("text", ["[a", "a>b, a>b", "a>b:x"])
+def test_parse_names_the_instance(text):
+    with pytest.raises(InvalidNotation, match=f"^instance 'd17': {re.escape(repr(text))}"):
+        pg.parse(text, instance="d17")
+
+
+@given(graph=preference_graphs(weights=st.floats(0.1, 9.0)))
+def test_format_is_what_parse_reads_and_what_str_shows(graph):
+    text = pg.format(graph)
+    assert text == str(graph) == pg.format(nx.DiGraph(graph))
+    assert pg.parse(text) == graph
+
+
+def test_format_refuses_what_parse_could_not_read():
+    assert str(pg.PreferenceGraph([((1, 2), "a")])) == "[(1, 2)|'a']"
+    with pytest.raises(InvalidLabel, match=r"label \(1, 2\) is a tuple; labels are str or int where"):
+        pg.format(pg.PreferenceGraph([((1, 2), "a")]))
+    with pytest.raises(InvalidGraph, match="str is not a networkx graph"):
+        pg.format("[a|b]")

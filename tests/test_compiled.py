@@ -687,3 +687,54 @@ def test_the_benchmark_checks_all_roads_at_its_smallest_size(capsys):
     runpy.run_path(str(script))["main"](quick=True)
     printed = capsys.readouterr().out
     assert all(word in printed for word in ("compile", "rustworkx", "MB", "parts('domination')"))
+
+
+@pytest.mark.parametrize("name", ["weight", "labels", "graph_index", "layer", "table", "more"])
+def test_no_attribute_can_be_set(name):
+    p = pg.as_preferences(["a", "b"])
+    with pytest.raises(
+        AttributeError, match=rf"{name} of Preferences cannot be set: .* with_weight\(\), with_labels\(\)"
+    ):
+        setattr(p, name, 1)
+    assert p == pg.as_preferences(["a", "b"])
+
+
+def test_concatenate_and_rename_name_what_they_cannot_take():
+    p = pg.as_preferences(["a", "b"])
+    for pieces, shown in (([p, 1], "1"), (p, r"<PreferenceGraph instance 0: \[a\|b\]>")):
+        with pytest.raises(InvalidTarget, match=rf"concatenate\(\) got {shown}; it takes a list of Preferences"):
+            Preferences.concatenate(pieces)
+    with pytest.raises(InvalidTarget, match="1 is not a collection of Preferences; put a single one in a list"):
+        Preferences.concatenate(1)
+    with pytest.raises(InvalidTarget, match=r"names=\['x', 'y'\] is no mapping; give {old: new} or a function"):
+        p.rename(["x", "y"])
+    with pytest.raises(InvalidTarget, match="5 is not a collection of labels"):
+        p.with_labels(5)
+    with pytest.raises(InvalidTarget, match="instance 1: 5 is not a graph"):
+        Preferences.from_graphs([p[0], 5])
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", pickle.dumps([1]), b"\x93NUMPY"])
+def test_a_file_of_something_else_is_refused_without_advice_to_unpickle_it(tmp_path, content):
+    path = tmp_path / "p.npz"
+    path.write_bytes(content)
+    with pytest.raises(InvalidFile, match=r"p.npz: .*\(it is no archive of arrays\); give one") as caught:
+        Preferences.load(path)
+    assert "pickle" not in str(caught.value)
+
+
+def test_an_archive_of_objects_is_refused_without_advice_to_unpickle_it(tmp_path):
+    np.savez(tmp_path / "p.npz", header=np.array([{}], object))
+    with pytest.raises(InvalidFile, match="the array 'header' is broken, or holds objects") as caught:
+        Preferences.load(tmp_path / "p.npz")
+    assert "pickle" not in str(caught.value)
+
+
+def test_a_save_names_the_path_that_was_asked_for(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        pg.as_preferences(["a"]).save(tmp_path / "missing" / "p.npz")
+    assert caught.value.filename == str(tmp_path / "missing" / "p.npz")
+    assert ".tmp" not in str(caught.value)
+    with pytest.raises(IsADirectoryError) as caught:
+        pg.as_preferences(["a"]).save(tmp_path)
+    assert caught.value.filename == str(tmp_path)

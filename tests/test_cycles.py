@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from prefgraph import PreferenceGraph, _feedback, _feedback_kernels
 from prefgraph import cycles as pgc
+from prefgraph._content import sort_labels
 from prefgraph.errors import InvalidGraph, InvalidOption, TooLarge
 from tests.oracles import naive_feedback_weight, naive_feedback_weight_by_sets
 from tests.strategies import preference_graphs
@@ -76,7 +77,7 @@ def test_strong_components_are_the_labels_that_reach_one_another(graph):
 @given(graph=preference_graphs())
 def test_all_cycles_are_those_of_networkx_each_once_and_short_ones_first(graph):
     found = pgc.cycles(graph, limit=None)
-    place = {v: k for k, v in enumerate(pgc.sort_labels(graph))}
+    place = {v: k for k, v in enumerate(sort_labels(graph))}
     assert sorted(map(repr, found)) == sorted(repr(list(canonical(c, place))) for c in nx.simple_cycles(graph))
     order = [(len(c), [place[v] for v in c]) for c in found]
     assert order == sorted(order)
@@ -123,9 +124,10 @@ def test_a_dead_end_of_many_paths_does_not_hide_the_only_long_cycle():
 
 
 @pytest.mark.parametrize("option", ["limit", "length_bound"])
-def test_a_negative_bound_is_refused(option):
-    with pytest.raises(InvalidOption, match=f"{option}=-1 is negative"):
-        pgc.cycles(nx.DiGraph(), **{option: -1})
+@pytest.mark.parametrize("value", [-1, 2.5, "a"])
+def test_a_bound_is_a_number_from_zero_up(option, value):
+    with pytest.raises(InvalidOption, match=f"{option}={value!r} is not an int from 0 up; give one, or None"):
+        pgc.cycles(nx.DiGraph(), **{option: value})
 
 
 # -- feedback arcs --------------------------------------------------------------------------------------------------
@@ -422,3 +424,29 @@ def test_a_cyclic_graph_has_no_closure_and_the_error_shows_a_cycle(function):
     shown = "instance 'd17': the graph has the cycle 'a' > 'b' > 'c' > 'a'"
     with pytest.raises(InvalidGraph, match=f"{shown}; .* {function.__name__}, .* resolve_cycles"):
         function(graph)
+
+
+@pytest.mark.parametrize("factor", ["x", math.nan, 1.0, 0, -0.5])
+def test_a_factor_is_a_number_between_zero_and_one(factor):
+    with pytest.raises(InvalidOption, match=r"factor=.* is not between 0 and 1; choose 0.5"):
+        PreferenceGraph(TRIANGLE).resolve_cycles("downweight", factor=factor, exact=False)
+
+
+def test_a_weight_is_never_weighted_down_to_zero():
+    graph = PreferenceGraph(TRIANGLE, instance="d17")
+    graph.edges["c", "a"]["weight"] = 5e-324
+    with pytest.raises(
+        InvalidGraph, match=r"instance 'd17': the edge from 'c' to 'a' has weight 5e-324, and 0\.5 times"
+    ):
+        graph.resolve_cycles("downweight")
+    resolved, _ = graph.resolve_cycles("downweight", factor=0.75)
+    assert resolved.edges["c", "a"]["weight"] == 5e-324
+    assert not graph.resolve_cycles("drop")[0].is_cyclic()
+
+
+@pytest.mark.parametrize("weight", [5e307, 1.7e308])
+@pytest.mark.parametrize("ask", [PreferenceGraph.feedback_arcs, pgc.cycle_report], ids=["arcs", "report"])
+def test_weights_past_the_largest_float_are_named(weight, ask):
+    edges = [(u + end, v + end, {"weight": weight}) for end in "xy" for u, v in TRIANGLE]
+    with pytest.raises(InvalidGraph, match="the weights of the edges on cycles add up to more than the largest float"):
+        ask(PreferenceGraph(edges))

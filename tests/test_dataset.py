@@ -423,3 +423,37 @@ def test_candidates_are_distinct_and_include_all_vertices():
     ]:
         with pytest.raises(InvalidDataset, match=message):
             PreferenceDataset(preferences=p, candidates=(np.eye(len(labels), 2), offsets, labels))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"X": [[1], [1, 2]]}, "X has rows of several lengths; give rows of one length"),
+        ({"hierarchy": {"a": None}}, r"hierarchy is a dict and no LabelHierarchy; make one with LabelHierarchy.from"),
+        ({"candidates": 5}, "candidates is a int and no Candidates; give X, offsets and labels in a tuple"),
+        ({"candidates": (np.eye(2), [0, 1, 2])}, "candidates is a tuple and no Candidates; give X, offsets and labels"),
+        ({"candidates": (np.eye(2), [[0], [1, 2]], "ab")}, "candidates: offsets has rows of several lengths"),
+        ({"candidates": (np.eye(2), [0, 1, 2], 5)}, "5 is not a collection of labels"),
+    ],
+)
+def test_a_column_of_another_kind_is_refused(columns, message):
+    with pytest.raises(InvalidDataset, match=message):
+        PreferenceDataset(preferences=["a", "b"], **columns)
+
+
+def test_what_cannot_be_asked_or_joined_is_named():
+    data = PreferenceDataset(preferences=["a", "b"], properties={"n": [1, 2]}, split=["train", "test"])
+    for asked, message in (
+        ({"where": 5}, "where is 5; give a dict from names of properties to values"),
+        ({"split": ["train"]}, r"split=\['train'\] is not a split of this data set"),
+        ({"keys": 5}, "keys is 5; give a list"),
+    ):
+        with pytest.raises(InvalidDataset, match=message):
+            data.select(**asked)
+    for key in ([1], None, True, 1.0):
+        with pytest.raises(KeyError, match="no instance has the key"):
+            data.graph(key)
+    with pytest.raises(InvalidDataset, match=r"concatenate\(\) got 1; it takes a list of data sets"):
+        PreferenceDataset.concatenate([data, 1])
+    with pytest.raises(InvalidDataset, match="is not a collection of data sets; put a single one in a list"):
+        PreferenceDataset.concatenate(data)

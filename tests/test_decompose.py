@@ -262,3 +262,10 @@ def test_figure_1_of_the_log_linear_paper_has_its_shapes():
     assert len(pg.domination(pg.multilabel([1, 2], range(1, 6)))) == 2
     assert len(pg.domination(pg.from_layers([[1], [2, 3], [4, 5]]))) == 3
     assert len(pg.dominated(pg.from_layers([[1], [2, 3], [4, 5]]))) == 4
+
+
+def test_a_part_whose_ends_are_no_labels_is_shown():
+    with pytest.raises(
+        InvalidDecomposition, match=r"part 0 is \[\(\[1\], 2\)\]; .* each a tuple \(init, term\) of labels"
+    ):
+        pg.parse("[1|2]").decompose(lambda graph: [[([1], 2)]])

@@ -318,3 +318,11 @@ def test_a_file_that_is_no_graphml_is_named(folder):
             pg.read_graphml(path)
     with pytest.raises(FileNotFoundError):
         pg.read_graphml(folder / "none.graphml")
+
+
+def test_missing_ints_and_bools_survive_pandas_in_types_that_have_gaps():
+    graph = pg.PreferenceGraph([(1, 2, {"year": 1996, "sure": True}), (2, 3, {"judge": "ann"})], nodes=[4])
+    mapped = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    assert pg.from_table(pg.to_table(graph).to_pandas(types_mapper=mapped.get)) == graph
+    plain = pg.from_table(pg.to_table(graph).to_pandas())
+    assert repr(plain[1][2]["year"]) == "1996.0"

@@ -870,3 +870,39 @@ def test_networkx_algorithms_work_on_it():
 @given(graph=preference_graphs())
 def test_cycles_are_those_of_networkx(graph):
     assert graph.is_cyclic() == (not nx.is_directed_acyclic_graph(nx.DiGraph(graph)))
+
+
+class Marked(PreferenceGraph):
+    """A kind of one's own."""
+
+
+VIEWS = {
+    "edges": lambda g: g.edge_subgraph([("a", "b")]),
+    "labels": lambda g: g.subgraph(["a", "b"]),
+    "reverse": lambda g: g.reverse(copy=False),
+    "filter": lambda g: nx.subgraph_view(g, filter_node=lambda v: v != "c"),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("kind", [PreferenceGraph, Marked])
+@pytest.mark.parametrize("again", [lambda g: pickle.loads(pickle.dumps(g)), copy.deepcopy], ids=["pickle", "deepcopy"])
+def test_a_view_is_pickled_and_deep_copied_as_a_graph_of_its_own(view, kind, again):
+    graph = kind([("a", "b", {"weight": 2.0, "judges": ["ann"]}), ("b", "c")], instance="d17")
+    shown = view(graph)
+    made = again(shown)
+    assert made == shown
+    assert (type(made), made.instance) == (kind, "d17")
+    made.add_edge("d", "e")
+    assert "d" not in graph
+    (edge,) = [e for e in made.edges if set(e) == {"a", "b"}]
+    made.edges[edge]["judges"].append("bob")
+    assert graph["a"]["b"]["judges"] == ["ann"]
+
+
+def test_a_networkx_function_in_place_stops_where_it_is_refused_and_keeps_the_rule():
+    graph = PreferenceGraph([("a", "b"), ("b", "c"), ("c", "d")])
+    with pytest.raises(InvalidGraph, match="preferred to"):
+        nx.relabel_nodes(graph, {"a": "x", "d": "b"}, copy=False)
+    assert not any(graph.has_edge(v, u) for u, v in graph.edges)
+    assert nx.relabel_nodes(PreferenceGraph([("a", "b")]), {"a": "x"}) == PreferenceGraph([("x", "b")])

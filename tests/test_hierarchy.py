@@ -768,3 +768,31 @@ def test_a_summary_counts_what_there_is(topics):
     dag = LabelHierarchy.from_parents({"top": None, "a": "top", "b": "top", "c": ["a", "b"]})
     assert "a DAG (1 label with several parents) of depth 2" in dag.summary()
     assert repr(dag) == "<LabelHierarchy of 4 labels, 1 leaf, root 'top'>"
+
+
+def holding_itself(kind):
+    """Dicts and lists that hold themselves, at once or further down."""
+    nested = {}
+    nested["a"] = {"dict": nested, "list": [nested], "deep": {"b": ["c", {"d": nested}]}}[kind]
+    return nested
+
+
+@pytest.mark.parametrize("kind", ["dict", "list", "deep"])
+def test_nested_dicts_that_hold_themselves_are_refused(kind):
+    with pytest.raises(InvalidHierarchy, match=r"what stands below '[ad]' holds itself; a label cannot stand below"):
+        LabelHierarchy.from_nested(holding_itself(kind))
+
+
+def test_nested_dicts_may_be_shared():
+    shared, empty = {"x": None, "y": ()}, ()
+    h = LabelHierarchy.from_nested({"top": {"a": shared, "b": shared, "c": empty, "d": {"e": empty}}})
+    assert h.parents("x") == ("a", "b")
+    assert h.leaves == ("x", "y", "c", "e")
+
+
+@pytest.mark.parametrize(
+    "build", [LabelHierarchy.from_edges, LabelHierarchy.from_paths, lambda v: LabelHierarchy.from_distances([[0]], v)]
+)
+def test_a_hierarchy_is_built_from_collections(build):
+    with pytest.raises(InvalidHierarchy, match="5 is not a collection of"):
+        build(5)

@@ -229,3 +229,9 @@ def test_words_and_levels_outside_their_range_are_named():
     for levels in ([0.5, 1.5], [[0.5]]):
         with pytest.raises(InvalidOption, match="recall levels are numbers from 0 to 1"):
             metrics.precision_recall_curve(np.array([[1, 0]]), [[1, 0]], levels)
+
+
+@pytest.mark.parametrize("levels", ["abc", [2], [-0.1], [[0.1], [0.1, 0.2]], [[0.1]], [None]])
+def test_recall_levels_are_numbers_from_zero_to_one(levels):
+    with pytest.raises(InvalidOption, match=r"levels=.*; recall levels are numbers from 0 to 1 in a list"):
+        metrics.precision_recall_curve(np.eye(2), np.eye(2), levels)

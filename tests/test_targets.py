@@ -13,6 +13,7 @@ from prefgraph import (
     Contradiction,
     InvalidGraph,
     InvalidLabel,
+    InvalidNotation,
     InvalidOption,
     InvalidScores,
     InvalidTarget,
@@ -101,7 +102,8 @@ def test_a_matrix_of_zeros_and_ones_lists_the_relevant_labels(made, form):
     p = pg.as_preferences(made(rows), labels="abc", form=form)
     assert texts(p) == ["[b|a,c]", "[a,b|c]", "[a,b,c]", "[b|a,c]"]
     assert p.n_graphs == 3
-    assert pg.as_preferences(made(rows), form=form).labels == (0, 1, 2)
+    named = getattr(made(rows), "columns", range(3))
+    assert pg.as_preferences(made(rows), form=form).labels == tuple(named)
 
 
 @given(sets=label_sets("abcd"), data=st.data())
@@ -366,6 +368,15 @@ def test_what_may_mean_several_things_is_not_guessed(y, message):
             r"form='ranks' needs a matrix, and y has the shape \(3,\); give instances x",
         ),
         ([[0, 1, 2]], "indicator", InvalidTarget, "instance 0: .* the value 2 in column 2; it holds 0 and 1 only"),
+        ([["a", ["b", "c"], "d"], ["c"]], "classes", InvalidLabel, "instance 0: label .* cannot be hashed; a label is"),
+        ([np.zeros((2, 2)), np.zeros((2, 3))], "classes", InvalidTarget, "arrays of several shapes; classes are one"),
+        (["[a|b]", "[a"], "notation", InvalidNotation, r"instance 1: '\[a', character 3: between two labels"),
+        ([pg.parse("[a|b]"), 3], "graphs", InvalidTarget, "instance 1: 3 is not a graph; give PreferenceGraph or"),
+        (pg.parse("[a|b]"), "graphs", InvalidTarget, "y is a single graph; .* put a single graph in a list"),
+        (pg.parse("[a|b]"), None, InvalidTarget, "y is a single graph; .* put a single graph in a list"),
+        ([{"a": 1.0}], None, InvalidTarget, r"y is a list of dicts; .* give \[from_scores\(item\) for item in y\]"),
+        (pd.Series([{"a": 1.0}]), None, InvalidTarget, "y is a list of dicts; if they give scores to labels"),
+        ([{"a": 1.0}, {"a"}], None, InvalidTarget, "y mixes dict, set; all targets must be of one form"),
         (np.zeros((2, 3)), "classes", InvalidTarget, r"the shape \(2, 3\); classes are a vector, one label for each"),
         (["a"], "words", InvalidOption, "form='words' is not one of 'graphs', 'notation', 'classes'"),
         (None, "sets", InvalidTarget, "y is a NoneType"),
@@ -400,3 +411,49 @@ def test_targets_are_left_alone():
     assert np.array_equal(matrix.toarray(), before[1])
     assert y.flags.writeable
     assert matrix.data.flags.writeable
+
+
+def test_a_class_in_a_list_of_its_own_keeps_its_type():
+    assert pg.as_preferences([[1], ["b"]], form="classes").labels == (1, "b")
+
+
+@pytest.mark.parametrize("form", ["indicator", "ranks", "scores"])
+def test_a_data_frame_names_its_labels(form):
+    frame = pd.DataFrame([[1, 0, 0], [0, 1, 1]], columns=["oil", "gas", "coal"])
+    p = pg.as_preferences(frame, form=form)
+    assert p == pg.as_preferences(frame.to_numpy(), labels=["oil", "gas", "coal"], form=form)
+    assert pg.as_preferences(frame, labels="abc", form=form).labels == ("a", "b", "c")
+    numbered = pg.as_preferences(frame.set_axis(np.array([7, 8, 9]), axis=1), form=form)
+    assert [type(v) for v in numbered.labels] == [int, int, int]
+    with pytest.raises(InvalidTarget, match="labels names the columns 'oil', 'gas', 'coal' of y in another order"):
+        pg.as_preferences(frame, labels=["gas", "oil", "coal"], form=form)
+    with pytest.raises(InvalidTarget, match="label 'oil' is listed twice"):
+        pg.as_preferences(frame.set_axis(["oil", "gas", "oil"], axis=1), form=form)
+
+
+def test_a_data_frame_names_the_labels_of_a_tolerance_and_of_a_hierarchy():
+    frame = pd.DataFrame([[3, 2, 0]], columns=["oil", "gas", "coal"])
+    assert texts(pg.as_preferences(frame, form="scores", tolerance=1.0)) == ["[oil,gas|coal]"]
+    hierarchy = pg.LabelHierarchy.from_nested({"all": {"fuel": ["oil", "gas"], "other": ["coal"]}})
+    assert texts(pg.as_preferences(frame == 3, hierarchy=hierarchy)) == ["[oil|gas|coal]"]
+
+
+@pytest.mark.parametrize("labels", [5, 0.5])
+@pytest.mark.parametrize("y", [[{"a"}], Preferences.from_indicator([[1]])], ids=["sets", "compiled"])
+def test_labels_are_a_collection(y, labels):
+    with pytest.raises(InvalidTarget, match=f"{labels} is not a collection of labels; put a single one in a list"):
+        pg.as_preferences(y, labels=labels)
+
+
+@pytest.mark.parametrize("hierarchy", [{"a": None}, [("a", "b")], "a"])
+def test_a_hierarchy_is_built_first(hierarchy):
+    with pytest.raises(InvalidTarget, match=f"hierarchy is a {type(hierarchy).__name__}; give a LabelHierarchy, which"):
+        pg.as_preferences([{"a"}], hierarchy=hierarchy)
+
+
+@pytest.mark.parametrize("policy", ["majority", "drop"])
+def test_graphs_report_what_a_policy_drops_and_compile_to_the_same(policy):
+    votes = [[("a", "b", 2), ("b", "a")], [("b", "c")], [("a", "c"), ("c", "a")]]
+    graphs = [pg.from_pairs(pairs, on_contradiction=policy, instance=i) for i, pairs in enumerate(votes)]
+    assert pg.as_preferences(graphs) == pg.as_preferences(votes, form="pairs", on_contradiction=policy)
+    assert [len(g.dropped) for g in graphs] == [1 if policy == "majority" else 2, 0, 2]

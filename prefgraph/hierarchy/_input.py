@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prefgraph._content import Label, check_label
+from prefgraph._content import Label, as_list, check_label
 from prefgraph.errors import InvalidFile, InvalidHierarchy, check_option
 
 ParentMap = dict[Label, list[Label]]
+
+_LEAVE = object()  # in place of a label: all that stands in a dict or list has been read
 
 _RCV1_LINE = re.compile(r"\s*parent:\s*(\S+)\s+child:\s*(\S+)(?:\s+child-description:\s*(.*?))?\s*")
 _RCV1_FORM = "'parent: X child: Y child-description: Z'"
@@ -57,7 +59,7 @@ def _several(value: Any, labels: Collection[Label]) -> list[Label]:
 def from_pairs(edges: Iterable[tuple[Any, Any]]) -> ParentMap:
     """Read ``(parent, child)`` pairs; a parent of None only announces the child."""
     result: ParentMap = {}
-    for position, edge in enumerate(edges):
+    for position, edge in enumerate(as_list(edges, "(parent, child) pairs", error=InvalidHierarchy)):
         if isinstance(edge, (str, bytes)) or not isinstance(edge, Collection) or len(edge) != 2:
             raise InvalidHierarchy(f"edge {position} is {edge!r}; an edge is a pair (parent, child)")
         parent, child = edge
@@ -72,13 +74,31 @@ def from_pairs(edges: Iterable[tuple[Any, Any]]) -> ParentMap:
 def from_nested(nested: Any) -> ParentMap:
     """Read dicts of dicts; a list holds labels without children, or further dicts."""
     result: ParentMap = {}
-    waiting = [(None, child, below) for child, below in reversed(list(_branches(None, nested)))]
-    while waiting:  # a stack, so that depth has no limit
+    waiting: list[tuple[Label | None, Any, Any]] = []  # a stack, so that depth has no limit
+    open_ids: set[int] = set()  # of the dicts and lists around the one that is being read
+
+    def enter(label: Label | None, below: Any) -> None:
+        if below is None:
+            return
+        if id(below) in open_ids:
+            raise InvalidHierarchy(
+                f"what stands below {label!r} holds itself; a label cannot stand below itself, so give it a dict of "
+                "its own"
+            )
+        open_ids.add(id(below))
+        waiting.append((None, _LEAVE, below))
+        waiting.extend((label, child, deeper) for child, deeper in reversed(list(_branches(label, below))))
+
+    enter(None, nested)
+    while waiting:
         parent, label, below = waiting.pop()
+        if label is _LEAVE:
+            open_ids.remove(id(below))
+            continue
         above = result.setdefault(check_label(label), [])
         if parent is not None:
             above.append(parent)
-        waiting.extend((label, child, deeper) for child, deeper in reversed(list(_branches(label, below))))
+        enter(label, below)
     return result
 
 
@@ -109,7 +129,7 @@ def from_path_names(paths: Iterable[str], separator: str, label: str) -> ParentM
     if isinstance(paths, str):
         raise InvalidHierarchy(f"paths={paths!r} is one text; give a list of paths, [{paths!r}] for a single one")
     result: ParentMap = {}
-    for path in paths:
+    for path in as_list(paths, "paths", error=InvalidHierarchy):
         if not isinstance(path, str):
             raise InvalidHierarchy(f"path {path!r} is a {type(path).__name__}; a path is a str such as 'a{separator}b'")
         names = path.removeprefix(separator).removesuffix(separator).split(separator)

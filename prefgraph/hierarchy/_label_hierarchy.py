@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prefgraph._content import Label, check_label, where
+from prefgraph._content import Label, as_list, check_label, where
 from prefgraph.builders import from_layers
 from prefgraph.compiled import Preferences
 from prefgraph.errors import InvalidFile, InvalidHierarchy, InvalidOption
@@ -252,7 +252,7 @@ if it is the root or its own parent if it is not, or use from_edges, which takes
         prefgraph.errors.InvalidHierarchy: path: the hierarchy was made by from_distances and has distances but no \
 tree; build it by from_parents or another constructor to ask this
         """
-        names = tuple(check_label(label) for label in labels)
+        names = tuple(check_label(label) for label in as_list(labels, "labels", error=InvalidHierarchy))
         distances = read.from_distance_matrix(matrix, names)
         return cls._made_of(names, None, distances, {}, {})
 

@@ -353,7 +353,10 @@ def precision_recall_curve(
     s = _Standing.of(y, scores, sample_weight)
     if levels is None:
         return _at_all_ranks(s)
-    recall = np.array(levels, np.float64, ndmin=1)
+    try:
+        recall = np.array(levels, np.float64, ndmin=1)
+    except (TypeError, ValueError):
+        recall = np.array([np.nan])
     if recall.ndim != 1 or not np.all((recall >= 0) & (recall <= 1)):
         raise InvalidOption(f"levels={levels!r}; recall levels are numbers from 0 to 1 in a list")
     best = best_from_here(s.offsets, s.number / s.place)

@@ -1,38 +1,17 @@
-"""Cycles of a preference graph: where they are, what the least to drop is, and what to do about them.
-
-The functions take any ``nx.DiGraph`` without self-loops and two-way pairs, and never change it. `PreferenceGraph` has
-them as methods. Wherever something has to be chosen among equals, ints go before strs and each ascending, so that
-equal graphs give equal answers in whatever order they were built.
-"""
+"""What to do about cycles: the least to drop, four policies, and a report."""
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Self, TypeVar
 
 import networkx as nx
 
-from prefgraph._content import Edge, Label, check_weight, sort_labels, where
+from prefgraph._content import Edge, Label, check_weight, finite, sort_labels, total, where
 from prefgraph._feedback import feedback
+from prefgraph.cycles._finding import components_by, cycles, listed, strong_components
 from prefgraph.errors import InvalidGraph, InvalidOption, TooLarge, check_option
-
-__all__ = [
-    "CYCLE_POLICIES",
-    "EXACT_LIMIT",
-    "Change",
-    "FeedbackArcs",
-    "closure",
-    "cycle_report",
-    "cycles",
-    "feedback_arcs",
-    "is_cyclic",
-    "reduction",
-    "resolve_cycles",
-    "shortest_cycles",
-    "strong_components",
-]
 
 EXACT_LIMIT = 25
 """Labels up to which `feedback_arcs` is exact, counted in each piece that is left after splitting and contracting."""
@@ -43,201 +22,6 @@ CYCLE_POLICIES = ("keep", "drop", "condense", "downweight")
 _CHEAP = 12  # pieces up to this size are solved exactly even where a heuristic is enough: it takes milliseconds
 
 G = TypeVar("G", bound="nx.DiGraph[Any]")
-
-
-# -- finding --------------------------------------------------------------------------------------------------------
-
-
-def is_cyclic(graph: nx.DiGraph[Any]) -> bool:
-    """Whether some labels are preferred to one another in a circle.
-
-    Parameters
-    ----------
-    graph
-        A preference graph.
-
-    Returns
-    -------
-    bool
-        False for a graph without edges.
-
-    Examples
-    --------
-    >>> is_cyclic(nx.DiGraph([("a", "b"), ("b", "c"), ("c", "a")])), is_cyclic(nx.DiGraph([("a", "b"), ("a", "c")]))
-    (True, False)
-    """
-    return not nx.is_directed_acyclic_graph(graph)
-
-
-def strong_components(graph: nx.DiGraph[Any]) -> list[list[Label]]:
-    """The groups of labels that lie on common cycles.
-
-    Two labels are in one group if each can be reached from the other. A label on no cycle is in no group, so an acyclic
-    graph has none.
-
-    Parameters
-    ----------
-    graph
-        A preference graph.
-
-    Returns
-    -------
-    list of lists
-        At least three labels each, in the order of the graph's nodes; the groups by their first labels.
-
-    Examples
-    --------
-    >>> strong_components(nx.DiGraph([("d", "a"), ("a", "b"), ("b", "c"), ("c", "a")]))
-    [['a', 'b', 'c']]
-    >>> strong_components(nx.DiGraph([("a", "b")]))
-    []
-    """
-    return _components(graph, list(graph))
-
-
-def _components(graph: nx.DiGraph[Any], order: list[Label]) -> list[list[Label]]:
-    """The components with a cycle, their labels and they themselves in the given order of all labels."""
-    place = {v: k for k, v in enumerate(order)}
-    groups = [sorted(c, key=place.__getitem__) for c in nx.strongly_connected_components(graph) if len(c) > 1]
-    return sorted(groups, key=lambda group: place[group[0]])
-
-
-def cycles(graph: nx.DiGraph[Any], limit: int | None = 100, length_bound: int | None = None) -> list[list[Label]]:
-    """The shortest elementary cycles, at most ``limit`` of them.
-
-    A graph can have exponentially many cycles. They come in the order of their lengths, and the time for each next one
-    is bounded: O(n (n + m)) for n labels and m edges, with O(n) memory for each one found.
-
-    Parameters
-    ----------
-    graph
-        A preference graph.
-    limit
-        The number of cycles, 0 or more, at which to stop; None lists all of them, however many.
-    length_bound
-        Only cycles of at most so many labels; None (the default) for any length.
-
-    Returns
-    -------
-    list of lists
-        The labels of each cycle along its edges, beginning with the smallest (ints before strs, each ascending);
-        short cycles first, those of one length in label order.
-
-    Raises
-    ------
-    InvalidOption
-        A negative ``limit`` or ``length_bound``.
-
-    Examples
-    --------
-    >>> g = nx.DiGraph([("b", "c"), ("c", "a"), ("a", "b"), ("c", "d"), ("d", "a")])
-    >>> cycles(g)
-    [['a', 'b', 'c'], ['a', 'b', 'c', 'd']]
-    >>> cycles(g, limit=1), cycles(nx.DiGraph([("a", "b")]))
-    ([['a', 'b', 'c']], [])
-
-    References
-    ----------
-    E. L. Lawler: A procedure for computing the K best solutions to discrete optimization problems, 1972.
-    """
-    for name, value in (("limit", limit), ("length_bound", length_bound)):
-        if value is not None and value < 0:
-            raise InvalidOption(f"{name}={value!r} is negative; give a number from 0 up, or None for no bound")
-    found = _cycles(graph, math.inf if length_bound is None else length_bound)
-    return [cycle for cycle, _ in zip(found, range(limit), strict=False)] if limit is not None else list(found)
-
-
-def shortest_cycles(graph: nx.DiGraph[Any]) -> list[list[Label]]:
-    """One shortest cycle of each strong component; weights do not count.
-
-    Parameters
-    ----------
-    graph
-        A preference graph.
-
-    Returns
-    -------
-    list of lists
-        In the order of `strong_components`; each cycle along its edges, beginning with its smallest label.
-
-    Examples
-    --------
-    >>> shortest_cycles(nx.DiGraph([(1, 2), (2, 3), (3, 1), (3, 4), (4, 1), (8, 9), (9, 7), (7, 8)]))
-    [[1, 2, 3], [7, 8, 9]]
-    """
-    return [next(_cycles(graph.subgraph(component), math.inf)) for component in strong_components(graph)]
-
-
-def _cycles(graph: nx.DiGraph[Any], length_bound: float) -> Iterator[list[Label]]:
-    """Elementary cycles by length, then by labels.
-
-    A subproblem holds the cycles that begin with a given path (from their smallest label) and do not go on to some
-    banned labels. It is represented by its best cycle; when that cycle is given out, the others of the subproblem fall
-    into one new subproblem for each place where they leave it. Sets of labels are the bits of an int.
-    """
-    labels = sort_labels(graph)
-    place = {v: k for k, v in enumerate(labels)}
-    after = [sum(1 << place[w] for w in graph.succ[v]) for v in labels]
-    before = [sum(1 << place[w] for w in graph.pred[v]) for v in labels]
-    heap: list[tuple[int, tuple[int, ...], int, int, int]] = []
-
-    def push(path: tuple[int, ...], banned: int, room: int) -> None:
-        rest = _completion(path, banned, room, after, before)
-        if rest is not None and len(path) + len(rest) <= length_bound:
-            heapq.heappush(heap, (len(path) + len(rest), path + rest, len(path), banned, room))
-
-    for component in _components(graph, labels):
-        room = sum(1 << place[v] for v in component)
-        for v in component:  # in ascending order: what was a root already is out of the room of the next ones
-            room &= ~(1 << place[v])
-            push((place[v],), 0, room)
-    while heap:
-        length, cycle, fixed, banned, room = heapq.heappop(heap)
-        yield [labels[v] for v in cycle]
-        for end in range(fixed, length + 1):
-            banned |= 1 << cycle[end % length]
-            push(cycle[:end], banned, room)
-            banned = 0
-            if end < length:
-                room &= ~(1 << cycle[end])
-
-
-def _completion(
-    path: tuple[int, ...], banned: int, room: int, after: list[int], before: list[int]
-) -> tuple[int, ...] | None:
-    """The labels of ``room`` that lead from the end of a path back to its start: fewest first, then smallest."""
-    root = 1 << path[0]
-    first = after[path[-1]] & ~banned & (room | root)
-    if not first:
-        return None
-    layers = [root]  # layers[d]: labels of the room whose shortest way to the root has d edges
-    while not layers[-1] & first:
-        reached = 0
-        for v in _bits(layers[-1]):
-            reached |= before[v]
-        reached &= room
-        room &= ~reached
-        if not reached:
-            return None
-        layers.append(reached)
-    rest = []
-    step = first
-    for layer in reversed(layers[1:]):
-        v = next(_bits(step & layer))
-        rest.append(v)
-        step = after[v]
-    return tuple(rest)
-
-
-def _bits(mask: int) -> Iterator[int]:
-    """The numbers of the bits that are set, ascending."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-# -- feedback arcs --------------------------------------------------------------------------------------------------
 
 
 class FeedbackArcs(tuple[Edge, ...]):  # noqa: SLOT001 - a tuple with attributes cannot have slots
@@ -309,7 +93,7 @@ def feedback_arcs(graph: nx.DiGraph[Any], exact: bool = True) -> FeedbackArcs:
     TooLarge
         ``exact=True`` and a piece has more than `EXACT_LIMIT` labels.
     InvalidGraph
-        A weight that is not finite and positive.
+        A weight that is not finite and positive, or a sum of them that is not finite.
 
     Examples
     --------
@@ -320,12 +104,13 @@ def feedback_arcs(graph: nx.DiGraph[Any], exact: bool = True) -> FeedbackArcs:
     """
     labels = sort_labels(graph)
     place = {v: k for k, v in enumerate(labels)}
-    inside = {v: k for k, component in enumerate(_components(graph, labels)) for v in component}
+    inside = {v: k for k, component in enumerate(components_by(graph, labels)) for v in component}
     arcs = sorted(
         (place[u], place[v], check_weight(data.get("weight", 1.0), u, v, graph.graph.get("instance")))
         for u, v, data in graph.edges(data=True)
         if u in inside and inside[u] == inside.get(v)
     )
+    total((w for *_, w in arcs), "edges on cycles", graph.graph.get("instance"))  # whatever is added up below is less
     cut, past = feedback(len(labels), arcs, EXACT_LIMIT if exact else _CHEAP, stop_past=exact)
     if exact and past:
         raise TooLarge(
@@ -399,6 +184,8 @@ def resolve_cycles(
     ------
     InvalidOption
         An unknown policy, a factor outside (0, 1), or a factor for another policy.
+    InvalidGraph
+        ``"downweight"`` would make a weight smaller than the smallest float.
     TooLarge
         ``exact=True`` and a component is past the limit of `feedback_arcs`.
 
@@ -417,7 +204,7 @@ def resolve_cycles(
     if factor is not None and policy != "downweight":
         raise InvalidOption(f"factor={factor!r} with policy={policy!r}; a factor is for 'downweight', leave it out")
     factor = 0.5 if factor is None else factor
-    if not 0.0 < factor < 1.0:
+    if not 0.0 < (finite(factor) or 0.0) < 1.0:
         raise InvalidOption(f"factor={factor!r} is not between 0 and 1; choose 0.5 to halve the weights, for example")
     changes = _changes(graph, policy, exact, factor)
     result = graph.copy()
@@ -439,6 +226,12 @@ def _changes(graph: nx.DiGraph[Any], policy: str, exact: bool, factor: float) ->
     reason = "minimum feedback arc" if arcs.exact else "feedback arc found by a heuristic"
     action, kept = ("dropped", 0.0) if policy == "drop" else ("downweighted", factor)
     weights = [float(graph.edges[arc].get("weight", 1.0)) for arc in arcs]
+    for (u, v), w in zip(arcs, weights, strict=True):
+        if kept and not kept * w:
+            raise InvalidGraph(
+                f"{where(graph.graph.get('instance'))}the edge from {u!r} to {v!r} has weight {w!r}, and {factor!r} "
+                "times that is 0; a weight is above 0, so multiply all weights by a large number first, or drop"
+            )
     return [Change(action, *arc, w, kept * w, reason) for arc, w in zip(arcs, weights, strict=True)]
 
 
@@ -447,9 +240,9 @@ def _condensing(graph: nx.DiGraph[Any]) -> list[Change]:
     labels = sort_labels(graph)
     place = {v: k for k, v in enumerate(labels)}
     changes = []
-    for component in _components(graph, labels):
+    for component in components_by(graph, labels):
         members = set(component)
-        reason = "tied in the strong component " + _listed(component)
+        reason = "tied in the strong component " + listed(component)
         for u in component:
             for v in sorted(members.intersection(graph.succ[u]), key=place.__getitem__):
                 weight = float(graph.edges[u, v].get("weight", 1.0))
@@ -499,10 +292,10 @@ def cycle_report(graph: nx.DiGraph[Any]) -> str:
         piece = graph.subgraph(component)
         arcs = _best_arcs(piece)
         found.append(arcs)
-        lines.append(f"component {number}: {_count(len(component), 'label')}: {_listed(component)}")
+        lines.append(f"component {number}: {_count(len(component), 'label')}: {listed(component)}")
         lines += _described(piece, arcs)
-    dropped = _weighing(sum(map(len, found)), math.fsum(arcs.weight for arcs in found))
-    condensed = _weighing(len(inner), math.fsum(change.before for change in inner))
+    dropped = _weighing(sum(map(len, found)), total((arcs.weight for arcs in found), "feedback arcs"))
+    condensed = _weighing(len(inner), total((change.before for change in inner), "edges on cycles"))
     guess = "" if all(arcs.exact for arcs in found) else " (exact=False)"
     lines += ["policies", "  keep: changes nothing", f"  drop{guess}: drops {dropped}"]
     lines += [f"  condense: drops {condensed}"]
@@ -522,19 +315,11 @@ def _described(component: nx.DiGraph[Any], arcs: FeedbackArcs) -> list[str]:
     """Lines about one strong component."""
     (cycle,) = cycles(component, limit=1)
     kind = "minimum feedback arcs" if arcs.exact else "feedback arcs (heuristic, perhaps not minimum)"
-    lines = [f"  a shortest cycle: {_listed([*cycle, cycle[0]], ' > ')}"]
+    lines = [f"  a shortest cycle: {listed([*cycle, cycle[0]], ' > ')}"]
     lines += [f"  {kind}: {_weighing(len(arcs), arcs.weight)}"]
     weights = [component.edges[arc].get("weight", 1.0) for arc in arcs[:10]]
     lines += [f"    {u!r} > {v!r} (weight {w:g})" for (u, v), w in zip(arcs, weights, strict=False)]
     return lines + ([f"    and {len(arcs) - 10} more"] if len(arcs) > 10 else [])
-
-
-def _listed(labels: list[Label], separator: str = ", ", most: int = 10) -> str:
-    """Labels in one line, the middle left out where there are many."""
-    names = [repr(v) for v in labels]
-    if len(names) > most:
-        names[most - 2 : -1] = ["..."]
-    return separator.join(names)
 
 
 def _weighing(number: int, weight: float) -> str:
@@ -543,90 +328,3 @@ def _weighing(number: int, weight: float) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-# -- transitive closure and reduction ---------------------------------------------------------------------------------
-
-
-def closure(graph: G) -> G:
-    """The transitive closure: an edge from each label to all that can be reached from it.
-
-    Parameters
-    ----------
-    graph
-        An acyclic preference graph; it stays as it is.
-
-    Returns
-    -------
-    graph
-        A new graph of the same class. Edges that were there keep their weights and attributes; new ones have none, so
-        they weigh 1.
-
-    Raises
-    ------
-    InvalidGraph
-        The graph is cyclic. On a cycle each label would be preferred to each other, both ways, which no preference
-        graph can hold.
-
-    Examples
-    --------
-    >>> list(closure(nx.DiGraph([("a", "b"), ("b", "c")])).edges)
-    [('a', 'b'), ('a', 'c'), ('b', 'c')]
-    """
-    labels, below = _reach(graph, "closure")
-    result = graph.copy()
-    for k, u in enumerate(labels):
-        result.add_edges_from((u, labels[v]) for v in _bits(below[k]) if labels[v] not in graph.succ[u])
-    return result
-
-
-def reduction(graph: G) -> G:
-    """The transitive reduction: without the edges that follow from others.
-
-    Parameters
-    ----------
-    graph
-        An acyclic preference graph; it stays as it is.
-
-    Returns
-    -------
-    graph
-        A new graph of the same class with the fewest edges that have the same closure, weights and attributes as they
-        were.
-
-    Raises
-    ------
-    InvalidGraph
-        The graph is cyclic; then no such graph is the only one.
-
-    Examples
-    --------
-    >>> list(reduction(nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")])).edges)
-    [('a', 'b'), ('b', 'c')]
-    """
-    labels, below = _reach(graph, "reduction")
-    place = {v: k for k, v in enumerate(labels)}
-    result = graph.copy()
-    for u in labels:
-        implied = 0
-        for v in graph.succ[u]:
-            implied |= below[place[v]]
-        result.remove_edges_from([(u, v) for v in graph.succ[u] if implied >> place[v] & 1])
-    return result
-
-
-def _reach(graph: nx.DiGraph[Any], name: str) -> tuple[list[Label], list[int]]:
-    """Labels in order, and for each the labels below it as bits; an error that shows a cycle where there is one."""
-    if is_cyclic(graph):
-        shown = _listed([*(cycle := cycles(graph, limit=1)[0]), cycle[0]], " > ")
-        raise InvalidGraph(
-            f"{where(graph.graph.get('instance'))}the graph has the cycle {shown}; only an acyclic graph has a {name}, "
-            "so take the graph that resolve_cycles returns"
-        )
-    labels = sort_labels(graph)
-    place = {v: k for k, v in enumerate(labels)}
-    below = [0] * len(labels)
-    for u in reversed(list(nx.topological_sort(graph))):
-        for v in graph.succ[u]:
-            below[place[u]] |= below[place[v]] | 1 << place[v]
-    return labels, below
