@@ -75,12 +75,13 @@ class LabelBlock:
 
     def step_bound(self, instances: IntArray) -> float:
         """``rho = max_i 2 |x_i|_1`` over the instances with an edge: an edge touches the blocks of two labels."""
-        norms = np.asarray(abs(self.X[instances]).sum(axis=1, dtype=np.float64)).ravel() + self.intercept
+        norms = np.concatenate([_sums(abs(rows)) for rows in self._rows])[instances] + self.intercept
         return 2.0 * float(norms.max(initial=0.0))
 
     def spread(self, instances: IntArray, weight: FloatArray) -> float:
         """The mean of ``|x_i|^2`` over some instances, by weight."""
-        return _mean(_square_norms(self.X[instances]), weight[instances])
+        norms = np.concatenate([_square_norms(rows) for rows in self._rows])
+        return _mean(norms[instances], weight[instances])
 
 
 class Joint:
@@ -139,8 +140,12 @@ class Joint:
 
 def _square_norms(X: Any) -> FloatArray:
     """``|x|^2`` of each row."""
-    squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
-    return np.asarray(squares.sum(axis=1, dtype=np.float64)).ravel()
+    return _sums(X * X if isinstance(X, np.ndarray) else X.multiply(X))
+
+
+def _sums(X: Any) -> FloatArray:
+    """The sum of each row, in double precision."""
+    return np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
 
 
 def _mean(values: FloatArray, weight: FloatArray) -> float:

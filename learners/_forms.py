@@ -38,7 +38,7 @@ def read_target(y: Any, labels: Iterable[Any] | None = None) -> Target:
     fixed = None if labels is None else list(labels)
     form, y = _form(y)
     if form == CLASSES and fixed is None:
-        names = _classes(y)
+        names = np.unique(y)
         p = as_preferences(y, labels=names.tolist())
         return Target(p, names, form)
     p = as_preferences(y, labels=fixed)
@@ -58,7 +58,10 @@ def aligned(y: Any, labels: Labels) -> Preferences:
     p = as_preferences(y)
     place = set(known)
     unseen = [label for label in p.labels if label not in place]
-    if unseen and (form != GRAPHS or any(label in graph for label in unseen for graph in _graphs(p))):
+    if unseen and form == GRAPHS:  # an index may have labels that no graph has
+        vertices = _vertices(p)
+        unseen = [label for label in unseen if label in vertices]
+    if unseen:
         shown = ", ".join(map(repr, known[:10])) + (" ..." if len(known) > 10 else "")
         raise InvalidTarget(
             f"y has the label {unseen[0]!r}, which is no label or class that the model was fitted on ({shown}); leave "
@@ -67,8 +70,10 @@ def aligned(y: Any, labels: Labels) -> Preferences:
     return p.with_labels(known) if form == GRAPHS else as_preferences(y, labels=known)
 
 
-def _graphs(p: Preferences) -> Iterable[Any]:
-    return (p.graph(number) for number in range(p.n_graphs))
+def _vertices(p: Preferences) -> set[Any]:
+    """The labels that are a vertex of some graph."""
+    distinct = Preferences(p.labels, np.arange(p.n_graphs, dtype=np.int32), p.layer, p.table)
+    return {p.labels[v] for v in np.unique(distinct.vertex_lists()[1])}
 
 
 def is_classes(y: Any) -> bool:
@@ -92,6 +97,8 @@ def _form(y: Any) -> tuple[str, Any]:
     if not isinstance(y, Sequence) and not hasattr(y, "__array__"):
         return GRAPHS, y
     array = np.asarray(y)
+    if array.dtype.kind == "U" and isinstance(y, Sequence) and not all(isinstance(item, str) for item in y):
+        array = np.array(y, object)  # numpy has made text of the numbers in a mixed list
     if array.ndim == 2 and array.shape[1] != 1:
         return INDICATOR, array
     if array.ndim == 1 and array.dtype == object and any(not _is_scalar(item) for item in array):
@@ -111,18 +118,16 @@ def _class_vector(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         assert_all_finite(vector, input_name="y")
     try:
         check_classification_targets(vector)
+    except TypeError:
+        kinds = ", ".join(sorted({type(item).__name__ for item in vector}))
+        raise InvalidTarget(
+            f"y has classes of the types {kinds}; the classes of a vector have one order, else give as_preferences(y)"
+        ) from None
     except ValueError as error:
         raise InvalidTarget(
             f"{error} A vector is read as classes; as_preferences(y, form=...) reads the rest"
         ) from None
     return vector
-
-
-def _classes(y: npt.NDArray[Any]) -> Labels:
-    try:
-        return np.unique(y)
-    except TypeError:  # labels of several types have no order of their own
-        return label_array(as_preferences(y).labels)
 
 
 def label_array(labels: Iterable[Any]) -> Labels:

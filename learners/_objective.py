@@ -105,7 +105,9 @@ class Objective:
             self._layered(values, index, scale, results)
         if self._parts is not None:
             numbers, arrays = self._parts.index[rows], self._parts.arrays
-            over_rows(lambda a, b: part_flows(values, numbers, *arrays, scale, a, b, *results), len(values))
+            over_rows(
+                lambda a, b: part_flows(values, numbers, *arrays, scale, a, b, *results), (len(values), self.shape[1])
+            )
         return results
 
     def _layered(
@@ -114,12 +116,12 @@ class Objective:
         """Fill in the rows of the layered graphs."""
         given = (values, self._layer, index, scale)
         if self._name == "identity":
-            over_rows(lambda a, b: whole_flows(*given, a, b, *results), len(values))
+            over_rows(lambda a, b: whole_flows(*given, a, b, *results), (len(values), self.shape[1]))
         elif self._name == "disagreement":
-            over_rows(lambda a, b: pair_flows(*given, a, b, *results), len(values))
+            over_rows(lambda a, b: pair_flows(*given, a, b, *results), (len(values), self.shape[1]))
         else:
             by_term = self._name == "dominated"
-            over_rows(lambda a, b: star_flows(*given, by_term, a, b, *results), len(values))
+            over_rows(lambda a, b: star_flows(*given, by_term, a, b, *results), (len(values), self.shape[1]))
 
 
 class GraphParts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,16 +78,45 @@ class Risk:
 
     def value_and_gradient(self, scores: Scores) -> tuple[FloatArray, Scores]:
         """(the risk of each instance, its derivative by the scores), for instances x labels scores."""
-        risk, gradient = np.zeros(len(scores)), np.zeros(scores.shape)
-        if self._by_layers and len(self._layer):
-            self._add(scores, 0, *self._critical(scores), None, risk, gradient)
-        if self._parts is not None:
-            for first, instance, edge, begins in self._blocks(self._parts):
-                q = self._parts.parts
-                rows = slice(first, instance[-1] + 1)
-                chosen = (instance - first, q.init[edge], q.term[edge], q.weight[edge])
-                self._add(scores[rows], first, *chosen, begins, risk[rows], gradient[rows])
+        n, L = scores.shape
+        risk, gradient = np.zeros(n), np.zeros((n, L))
+        for edges in self._charged(scores):
+            a, b = edges.instance[0], edges.instance[-1] + 1  # instances stand in order
+            instance, size = edges.instance - a, (b - a) * L
+            risk[a:b] += np.bincount(instance, edges.value, minlength=b - a)
+            gradient[a:b] += np.bincount(instance * L + edges.init, edges.slope, minlength=size).reshape(b - a, L)
+            gradient[a:b] -= np.bincount(instance * L + edges.term, edges.slope, minlength=size).reshape(b - a, L)
         return risk, gradient.astype(scores.dtype, copy=False)
+
+    def value_and_slope(self, scores: Scores, towards: Scores) -> tuple[float, float]:
+        """(the sum of risks, its derivative in a direction): what a line search needs, without the gradient."""
+        value = slope = 0.0
+        for edges in self._charged(scores):
+            value += float(edges.value.sum())
+            change = towards[edges.instance, edges.init] - towards[edges.instance, edges.term]
+            slope += float((edges.slope * change).sum())
+        return value, slope
+
+    def _charged(self, scores: Scores) -> Iterator[_Edges]:
+        """The edges that are charged, in blocks: all of them, or the worst one of each part."""
+        if self._by_layers and len(self._layer):
+            edges = self._priced(scores, *self._critical(scores))
+            if len(edges.instance):
+                yield edges
+        if self._parts is not None:
+            q = self._parts.parts
+            for instance, edge, begins in self._blocks(self._parts):
+                edges = self._priced(scores, instance, q.init[edge], q.term[edge], q.weight[edge])
+                if self._aggregate == "max":
+                    kept = largest_of_parts(edges.price, np.flatnonzero(begins))
+                    edges = _Edges(*(column[kept] for column in edges))
+                yield edges
+
+    def _priced(self, scores: Scores, instance: IntArray, init: IntArray, term: IntArray, weight: FloatArray) -> _Edges:
+        """Edges with their losses."""
+        value, slope = self._loss(scores[instance, init].astype(np.float64) - scores[instance, term])
+        price, w = weight * value, self._weight[instance]
+        return _Edges(instance, init, term, price, w * price, w * (weight * slope))
 
     def _critical(self, scores: Scores) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
         """The edge of the smallest margin of every part of the layered graphs."""
@@ -100,12 +129,13 @@ class Risk:
         given = (values, self._layer, self._graph_index)
         by_term, whole = self._name == "dominated", self._name == "identity"
         over_rows(
-            lambda a, b: critical_edges(*given, offsets[a : b + 1], by_term, whole, a, b, init, term), len(scores)
+            lambda a, b: critical_edges(*given, offsets[a : b + 1], by_term, whole, a, b, init, term),
+            (len(scores), self._n_labels),
         )
         return np.repeat(np.arange(len(scores)), counts), init, term, np.ones(len(init))
 
-    def _blocks(self, found: GraphParts) -> Iterator[tuple[int, IntArray, IntArray, npt.NDArray[np.bool_]]]:
-        """(first instance, instance, edge, whether a part begins) of blocks of instances that have edges."""
+    def _blocks(self, found: GraphParts) -> Iterator[tuple[IntArray, IntArray, npt.NDArray[np.bool_]]]:
+        """(instance, edge, whether a part begins) of blocks of instances that have edges."""
         edge_start = self._edge_start()
         begins = np.zeros(edge_start[-1], bool)
         begins[found.parts.offsets[:-1]] = True
@@ -116,32 +146,18 @@ class Risk:
         cuts = np.flatnonzero(np.diff(block, prepend=-1, append=-1))
         for a, b in pairwise(cuts):
             edge = gather(edge_start, found.index[known[a:b]])
-            yield int(known[a]), np.repeat(known[a:b], counts[a:b]), edge, begins[edge]
+            yield np.repeat(known[a:b], counts[a:b]), edge, begins[edge]
 
-    def _add(
-        self,
-        scores: Scores,
-        first: int,
-        instance: IntArray,
-        init: IntArray,
-        term: IntArray,
-        weight: FloatArray,
-        begins: npt.NDArray[np.bool_] | None,
-        risk: FloatArray,
-        gradient: FloatArray,
-    ) -> None:
-        """Add the losses of some edges, of all of them or (``begins`` given, max) of the largest one of each part."""
-        margin = scores[instance, init].astype(np.float64) - scores[instance, term]
-        value, slope = self._loss(margin)
-        value, slope = weight * value, weight * slope
-        if begins is not None and self._aggregate == "max":
-            kept = largest_of_parts(value, np.flatnonzero(begins))
-            instance, init, term, value, slope = instance[kept], init[kept], term[kept], value[kept], slope[kept]
-        w = self._weight[first + instance]
-        n, L = scores.shape
-        risk += np.bincount(instance, w * value, minlength=n)
-        gradient += np.bincount(instance * L + init, w * slope, minlength=n * L).reshape(n, L)
-        gradient -= np.bincount(instance * L + term, w * slope, minlength=n * L).reshape(n, L)
+
+class _Edges(NamedTuple):
+    """Edges of instances in order: their weighted losses without and with the weight of the instance, and slopes."""
+
+    instance: IntArray
+    init: IntArray
+    term: IntArray
+    price: FloatArray
+    value: FloatArray
+    slope: FloatArray
 
 
 def candidate_losses(

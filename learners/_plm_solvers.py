@@ -24,7 +24,8 @@ MEMORY = 10  # pairs that L-BFGS keeps
 PATIENCE = 30  # iterations without weight after which a plane is forgotten
 PULL = 0.1  # a new plane touches R this far from the best point to the minimum of the model
 QP_TOL = 1e-9  # how far the weights of the planes may be from their optimum, as a share of J
-LINE_STEPS = 12  # evaluations of a line search at most
+LINE_TOL = 0.02  # a step is known well enough within this share of it
+LINE_STEPS = 10  # evaluations of a line search at most
 
 Report = Callable[[int, float, float], None]  # iteration, J, gap
 
@@ -36,6 +37,7 @@ class Problem(Protocol):
 
     def scores(self, W: FloatArray) -> Floats: ...
     def risk(self, scores: Floats) -> tuple[float, Floats]: ...
+    def along(self, scores: Floats, towards: Floats) -> tuple[float, float]: ...
     def back(self, gradient: Floats) -> FloatArray: ...
 
 
@@ -95,22 +97,32 @@ class _Planes:
 
     def __init__(self, size: int, mu: float) -> None:
         self.mu = mu
-        self.a = np.zeros((1, size))  # R is not negative: the first plane is 0
+        self._room = np.zeros((16, size))  # R is not negative: the first plane is 0
         self.b = np.zeros(1)
         self.H = np.zeros((1, 1))  # a a' / (2 mu)
         self.alpha = np.ones(1)
         self.idle = np.zeros(1, np.int64)
 
+    @property
+    def a(self) -> FloatArray:
+        """The slopes, a row for each plane."""
+        return self._room[: len(self.b)]
+
     def add(self, a: FloatArray, b: float) -> None:
         """One plane more; those without weight for long are forgotten, which leaves the bound as it is."""
         kept = self.idle < PATIENCE
         if not np.all(kept):
-            self.a, self.b, self.H = self.a[kept], self.b[kept], self.H[np.ix_(kept, kept)]
+            for new, old in enumerate(np.flatnonzero(kept).tolist()):
+                self._room[new] = self._room[old]
+            self.b, self.H = self.b[kept], self.H[np.ix_(kept, kept)]
             self.alpha, self.idle = self.alpha[kept], self.idle[kept]
         row = self.a @ a / (2.0 * self.mu)
         corner = np.array([[float(a @ a) / (2.0 * self.mu)]])
         self.H = np.block([[self.H, row[:, np.newaxis]], [row[np.newaxis], corner]])
-        self.a = np.concatenate([self.a, a[np.newaxis]])
+        n = len(self.b)
+        if n == len(self._room):
+            self._room = np.concatenate([self._room, np.empty_like(self._room)])
+        self._room[n] = a
         self.b, self.alpha, self.idle = np.append(self.b, b), np.append(self.alpha, 0.0), np.append(self.idle, 0)
 
     def minimum(self, tol: float) -> tuple[FloatArray, float]:
@@ -176,10 +188,9 @@ def _line_search(
     squares = float(W @ W), float(W @ towards), float(towards @ towards)
 
     def at(step: float) -> tuple[float, float]:
-        value, by_scores = problem.risk(scores + step * scores_towards)
+        value, slope = problem.along(scores + step * scores_towards, scores_towards)
         value += mu * (squares[0] + 2.0 * step * squares[1] + step * step * squares[2])
-        slope = float(np.vdot(by_scores, scores_towards)) + 2.0 * mu * (squares[1] + step * squares[2])
-        return value, slope
+        return value, slope + 2.0 * mu * (squares[1] + step * squares[2])
 
     low, high, found = 0.0, np.inf, 0.0
     step = 1.0
@@ -194,6 +205,6 @@ def _line_search(
         else:
             high = step
         step = 2.0 * low if high == np.inf else 0.5 * (low + high)
-        if high - low <= 1e-3 * high:
+        if high - low <= LINE_TOL * high:
             break
     return found, best

@@ -6,7 +6,7 @@ import numpy as np
 
 from prefgraph.parts import FloatArray, IntArray
 
-RIDGE = 1e-13  # added to the diagonal of H, as a share of its largest entry: equal planes have no unique weights
+RIDGE = 1e-13  # added to the diagonal of H, as a share of the largest number there: equal planes have no unique weights
 
 
 def simplex_minimum(H: FloatArray, b: FloatArray, alpha: FloatArray, tol: float) -> FloatArray:
@@ -31,7 +31,7 @@ def simplex_minimum(H: FloatArray, b: FloatArray, alpha: FloatArray, tol: float)
         A point of the simplex. Rounding may end the search before ``tol`` is met.
     """
     alpha = alpha.copy()
-    ridge = RIDGE * max(float(H.diagonal().max()), 1e-300)
+    ridge = RIDGE * max(float(H.diagonal().max()), float(np.abs(b).max()), 1e-200)
     best, least = alpha, np.inf
     for _ in range(10 * len(b) + 100):
         g = H @ alpha - b

@@ -92,13 +92,14 @@ def boost(
 
 def _step(rising: FloatArray, falling: FloatArray, smoothing: float) -> FloatArray:
     """``Lambda`` of Fig. 3, 0 where both sums are 0."""
-    step = np.zeros_like(rising)
-    moving = (rising > 0) | (falling > 0)
-    up, down = rising[moving] + smoothing, falling[moving] + smoothing
+    up, down = rising + smoothing, falling + smoothing
+    if up.min(initial=np.inf) > 0 and down.min(initial=np.inf) > 0:
+        return 0.5 * np.log(up / down)
+    still = (rising == 0) & (falling == 0)
+    up[still] = down[still] = 1.0
     if np.any(up == 0) or np.any(down == 0):
         raise InvalidOption(
             "regularization=0 and smoothing=None with a feature that only helps or only harms: its step in Fig. 3 is "
             "infinite; give regularization above 0, or smoothing above 0"
         )
-    step[moving] = 0.5 * np.log(up / down)
-    return step
+    return 0.5 * np.log(up / down)

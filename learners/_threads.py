@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 
 import numba
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # comes with scikit-learn
 
-ROWS = 512  # the smallest block that is worth handing to another thread
+SCORES = 2**16  # scores of the smallest block of rows that is worth handing to another thread
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
@@ -35,8 +37,23 @@ def thread_limit(n: int) -> Iterator[None]:
         _limit.reset(token)
 
 
-def over_rows(function: Callable[[int, int], object], n_rows: int, rows: int = ROWS) -> None:
-    """Call ``function(start, stop)`` for blocks of rows, in threads where there is enough to do."""
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: on vectors its threads cost more than they save, and their number changes roundings."""
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The libraries that are loaded; to look for them takes milliseconds, so it is done once."""
+    return ThreadpoolController()
+
+
+def over_rows(function: Callable[[int, int], object], shape: tuple[int, int]) -> None:
+    """Call ``function(start, stop)`` for blocks of the rows of a matrix, in threads where there is enough to do."""
+    n_rows, width = shape
+    rows = max(1, SCORES // max(width, 1))
     threads = min(n_threads(), n_rows // rows)
     if threads <= 1:
         function(0, n_rows)

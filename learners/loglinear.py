@@ -32,8 +32,9 @@ class LogLinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
             + nu sum_j [log(1 + e^lambda_j) + log(1 + e^-lambda_j)]
 
     where ``A`` is the decomposition, ``s_i`` the number of parts of instance ``i`` and ``w_e`` the weight of an edge.
-    The first sum over log 2 bounds the error that the decomposition induces [DMS03, section 3]. ``fit(X, y)`` learns a
-    weight for each feature and label; ``fit(dataset)`` of a data set with `Candidates` one for each joint feature.
+    The first sum over log 2 bounds the error that the decomposition induces, for ``w_e >= 1`` [DMS03, section 3].
+    ``fit(X, y)`` learns a weight for each feature and label; ``fit(dataset)`` of a data set with `Candidates` one for
+    each joint feature.
 
     Parameters
     ----------

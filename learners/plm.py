@@ -22,6 +22,7 @@ from learners._features import LabelBlock
 from learners._objective import built_in_name
 from learners._plm_risk import Risk, candidate_losses
 from learners._plm_solvers import Run, bundle, lbfgs
+from learners._threads import one_blas_thread
 from learners.codes import RandomState, code_matrix
 from learners.losses import LOSSES, SMOOTH_LOSSES, EdgeLoss
 from prefgraph import InvalidOption, Preferences, TooLarge, as_preferences
@@ -205,7 +206,8 @@ class PreferenceModel(RankerMixin, BaseEstimator):  # type: ignore[misc]
                 sys.stderr.write(f"iteration {iteration}: objective {value:.6g}, at most {gap:.3g} above the minimum\n")
 
         solve = lbfgs if is_smooth and self.solver != "bundle" else bundle
-        run = solve(problem, float(self.alpha), self.max_iter, float(self.tol), report)
+        with one_blas_thread():
+            run = solve(problem, float(self.alpha), self.max_iter, float(self.tol), report)
         if run.interrupted:
             warnings.warn(
                 f"the fit was interrupted after {len(run.curve)} iterations; the best so far is kept",
@@ -354,6 +356,11 @@ class _Embedding:
         """``1/N`` sum of losses, and a subgradient by the scores."""
         value, gradient = self._risk.value_and_gradient(scores)
         return self._scale * float(value.sum()), gradient * self._scale
+
+    def along(self, scores: Floats, towards: Floats) -> tuple[float, float]:
+        """``1/N`` sum of losses, and its derivative in a direction of the scores."""
+        value, slope = self._risk.value_and_slope(scores, towards)
+        return self._scale * value, self._scale * slope
 
     def back(self, gradient: Floats) -> npt.NDArray[np.float64]:
         """From a derivative by the scores to one by W, as a vector of double precision."""

@@ -25,6 +25,7 @@ A_GRAPH = pg.PreferenceGraph([("a", "b")])
         (sparse.csr_matrix(np.eye(3)), "sparse indicator", [0, 1, 2]),
         ([{"a"}, {"b", "c"}], "sets", ["a", "b", "c"]),
         ([A_GRAPH, A_GRAPH], "graphs", ["a", "b"]),
+        (np.array([{"b"}, {"a", "b"}], dtype=object), "sets", ["a", "b"]),
         (pg.as_preferences([A_GRAPH]), "graphs", ["a", "b"]),
     ],
 )
@@ -44,11 +45,20 @@ def test_a_form_is_recognised_with_its_labels(y, form, labels):
         (np.array([0.5, 1.5]), "Unknown label type: continuous"),
         (np.array([[1, 2], [2, 1]]), "form='ranks'"),
         ([A_GRAPH, {"a"}], "mixes"),
+        (["a", 1, "a"], "classes of the types int, str"),
+        (7, "y is a int"),
     ],
 )
 def test_what_could_mean_several_things_is_refused(y, message):
     with pytest.raises(pg.InvalidTarget, match=message):
         _forms.read_target(y)
+
+
+def test_an_unknown_label_that_no_graph_has_does_not_matter():
+    p = pg.as_preferences([A_GRAPH], labels="abz")
+    assert _forms.aligned(p, np.array(["b", "a"])).labels == ("b", "a")
+    with pytest.raises(pg.InvalidTarget, match="'b', which is no label"):
+        _forms.aligned(p, np.array(["a", "c"]))
 
 
 def test_labels_of_several_types_stay_themselves():

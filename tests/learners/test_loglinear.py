@@ -129,6 +129,7 @@ def test_boosting_and_lbfgs_meet_at_the_optimum(problem, name, intercept):
 @given(problem=learning_problems(), name=names)
 def test_the_loss_over_log_2_bounds_the_error(problem, name):
     X, p = problem
+    assume(p.table.weight.min(initial=1.0) >= 1.0)  # a tie on an edge of a smaller weight costs less than log 2
     loss = loss_of(X, p, name, nu=0.0)
     parameters = parameters_of(loss)
     scores = dense(X) @ parameters.reshape(-1, len(p.labels))

@@ -161,7 +161,8 @@ def test_single_precision_agrees_with_double(name):
 
 
 @pytest.mark.parametrize("name", [*NAMES, paths])
-def test_the_result_is_the_same_for_any_number_of_threads_and_any_blocks(name):
+def test_the_result_is_the_same_for_any_number_of_threads_and_any_blocks(name, monkeypatch):
+    monkeypatch.setattr("learners._threads.SCORES", 1000)
     rng = np.random.default_rng(5)
     p = Preferences.from_layer_matrix(rng.integers(0, 3, size=(2500, 5)))
     scores = rng.normal(size=(2500, 5))
@@ -178,24 +179,27 @@ def test_the_result_is_the_same_for_any_number_of_threads_and_any_blocks(name):
             np.testing.assert_array_equal(one, two)
 
 
-@given(n=st.integers(0, 40), rows=st.integers(1, 9), threads=st.integers(1, 4))
-def test_blocks_cover_every_row_once(n, rows, threads):
+@given(n=st.integers(0, 40), width=st.integers(0, 9), threads=st.integers(1, 4), scores=st.integers(1, 40))
+def test_blocks_cover_every_row_once(n, width, threads, scores):
     seen = np.zeros(n, int)
 
     def visit(start, stop):
         seen[start:stop] += 1
 
-    with thread_limit(threads):
-        over_rows(visit, n, rows)
+    with thread_limit(threads), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("learners._threads.SCORES", scores)
+        over_rows(visit, (n, width))
     assert np.all(seen == 1)
 
 
-def test_an_error_in_a_thread_reaches_the_caller():
+def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
+    monkeypatch.setattr("learners._threads.SCORES", 1)
+
     def fail(start, stop):
         raise KeyError(start)
 
     with thread_limit(2), pytest.raises(KeyError):
-        over_rows(fail, 10, rows=1)
+        over_rows(fail, (10, 1))
 
 
 @pytest.mark.parametrize("name", NAMES)
