@@ -53,6 +53,7 @@ class LogLinearLoss:
         self._preferences = features.preferences if isinstance(features, Joint) else preferences
         self._objective = Objective(self._preferences, decomposition)
         self._edges: _Edges | None = None
+        self._buffers: Floats | None = None
         self._cut = np.flatnonzero(self._objective.n_parts > 0)  # instances with a part; the others do not count
         self.nu = SHARE * features.spread(self._cut, self._preferences.weight) if nu is None else nu
 
@@ -61,7 +62,7 @@ class LogLinearLoss:
         shaped = self._shaped(parameters)
         total = self._regularizer(parameters)
         for block, rows in enumerate(self.features.blocks):
-            loss, _, _ = self._objective.value_and_flows(self.features.scores(shaped, block), rows)
+            loss, _, _ = self._flows(shaped, block, rows)
             total += float(loss.sum())
         return total
 
@@ -71,7 +72,7 @@ class LogLinearLoss:
         total = self._regularizer(parameters)
         gradient = self.nu * np.tanh(parameters / 2)
         for block, rows in enumerate(self.features.blocks):
-            loss, flow, flow_out = self._objective.value_and_flows(self.features.scores(shaped, block), rows)
+            loss, flow, flow_out = self._flows(shaped, block, rows)
             total += float(loss.sum())
             flow -= flow_out
             gradient += self.features.gradient(flow, block).ravel()
@@ -87,7 +88,7 @@ class LogLinearLoss:
             data = self._expanded(self.features).value_and_weights(shaped)
             return Flows(total + data.value, rising + data.rising, falling + data.falling)
         for block, rows in enumerate(self.features.blocks):
-            loss, flow_in, flow_out = self._objective.value_and_flows(self.features.scores(shaped, block), rows)
+            loss, flow_in, flow_out = self._flows(shaped, block, rows)
             total += float(loss.sum())
             up, down = self.features.weights(flow_in, flow_out, block)
             rising += up.ravel()
@@ -101,6 +102,14 @@ class LogLinearLoss:
         else:
             bound = self.features.step_bound(self._cut)
         return max(bound, 1.0) if self.nu else bound
+
+    def _flows(self, parameters: Floats, block: int, rows: slice) -> tuple[FloatArray, Floats, Floats]:
+        """Losses, In and Out of a block; the two flows are written over by the next call."""
+        scores = self.features.scores(parameters, block)
+        if self._buffers is None or self._buffers.shape[1] < len(scores):
+            self._buffers = np.empty((2, *scores.shape), scores.dtype)
+        flow_in, flow_out = self._buffers[:, : len(scores)]
+        return self._objective.value_and_flows(scores, rows, (flow_in, flow_out))
 
     def _expanded(self, features: Joint) -> _Edges:
         if self._edges is None:

@@ -109,7 +109,7 @@ class Risk:
                 edges = self._priced(scores, instance, q.init[edge], q.term[edge], q.weight[edge])
                 if self._aggregate == "max":
                     kept = largest_of_parts(edges.price, np.flatnonzero(begins))
-                    edges = _Edges(*(column[kept] for column in edges))
+                    edges = edges.take(kept)
                 yield edges
 
     def _priced(self, scores: Scores, instance: IntArray, init: IntArray, term: IntArray, weight: FloatArray) -> _Edges:
@@ -158,6 +158,10 @@ class _Edges(NamedTuple):
     price: FloatArray
     value: FloatArray
     slope: FloatArray
+
+    def take(self, rows: IntArray) -> _Edges:
+        """Some of them."""
+        return _Edges(*[column[rows] for column in self])  # type: ignore[arg-type]
 
 
 def candidate_losses(

@@ -44,14 +44,6 @@ def simplex_minimum(H: FloatArray, b: FloatArray, alpha: FloatArray, tol: float)
         if float(alpha @ g) - g[place] <= tol:
             break
         active = alpha > 0.0
-        if active[place]:
-            if not _settle(H, b, alpha, np.flatnonzero(active), ridge):
-                break
-            g = H @ alpha - b
-            place = int(np.argmin(g))
-            active = alpha > 0.0
-            if active[place]:
-                continue
         active[place] = True
         if not _settle(H, b, alpha, np.flatnonzero(active), ridge):
             break
