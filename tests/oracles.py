@@ -209,3 +209,59 @@ def naive_normal_row(row):
 def naive_set_graph(relevant, labels):
     """Each relevant label beats each other one, as {(init, term)}."""
     return {(u, v) for u in labels for v in labels if u in relevant and v not in relevant}
+
+
+def naive_log_linear(graph, parts, score):
+    """(loss, In, Out) of some parts of a graph for a dict of scores, exponents shifted by their largest.
+
+    The loss is the mean over parts of log(1 + sum_e w_e exp(f(term) - f(init))); flows are dicts over the labels.
+    """
+    loss, flow_in, flow_out = 0.0, dict.fromkeys(score, 0.0), dict.fromkeys(score, 0.0)
+    for part in parts:
+        exponents = [math.log(graph[u][v].get("weight", 1.0)) + score[v] - score[u] for u, v in part]
+        top = max(0.0, *exponents)
+        total = math.fsum(math.exp(d - top) for d in [*exponents, 0.0])
+        loss += math.log1p(math.fsum(map(math.exp, exponents))) if top == 0.0 else top + math.log(total)
+        for (u, v), d in zip(part, exponents, strict=True):
+            q = math.exp(d - top) / total
+            flow_in[v] += q / len(parts)
+            flow_out[u] += q / len(parts)
+    return loss / max(len(parts), 1), flow_in, flow_out
+
+
+def naive_boosting_sums(edges, parameters):
+    """(loss, W+, W-, rho) of [DMS03, Fig. 3], the sums written out.
+
+    ``edges`` has for each part (weight_i / s_i, [(w_e, pi_e), ...]), pi_e a list with a number for each parameter.
+    """
+    n = len(parameters)
+    loss, rising, falling, rho = 0.0, [0.0] * n, [0.0] * n, 0.0
+    for scale, part in edges:
+        terms = [w * math.exp(sum(a * b for a, b in zip(parameters, pi, strict=True))) for w, pi in part]
+        loss += scale * math.log(1 + sum(terms))
+        for term, (_, pi) in zip(terms, part, strict=True):
+            q = scale * term / (1 + sum(terms))
+            rho = max(rho, sum(map(abs, pi)))
+            for j in range(n):
+                rising[j] += max(q * pi[j], 0.0)
+                falling[j] += max(-q * pi[j], 0.0)
+    return loss, rising, falling, rho
+
+
+# The losses of the preference learning model, one margin at a time, with the margins at which they have a kink.
+NAIVE_LOSSES = {
+    "perceptron": (lambda rho: max(0.0, 1.0 - rho), [1.0]),
+    "logistic": (lambda rho: math.log2(1.0 + math.exp(-rho)), []),
+    "soft_margin": (lambda rho: max(0.0, 1.0 - rho), [1.0]),
+    "modified_least_squares": (lambda rho: max(0.0, 1.0 - rho) ** 2, []),
+    "exponential": (lambda rho: math.exp(-rho), []),
+}
+
+
+def naive_plm_risk(graph, parts, score, loss, aggregate):
+    """Sum over parts of the largest weighted loss of an edge, or of all of them, for a dict of scores."""
+    combine = {"max": max, "sum": sum}[aggregate]
+    return sum(
+        combine([graph[u][v].get("weight", 1.0) * NAIVE_LOSSES[loss][0](score[u] - score[v]) for u, v in part])
+        for part in parts
+    )

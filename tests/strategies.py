@@ -310,3 +310,14 @@ def _rows_like(table, m):
         if sparse.issparse(table)
         else np.ones((m, table.shape[1]), table.dtype)
     )
+
+
+@st.composite
+def learning_problems(draw, *, max_features=3, **options):
+    """(X, Preferences): features of both signs for graphs of all kinds, every instance of positive weight."""
+    p, _ = draw(scored_preferences(**options))
+    p = p.with_weight([w or 1.0 for w in p.weight])
+    width = draw(st.integers(1, max_features))
+    cells = st.lists(st.sampled_from([0.0, 0.0, 1.0, -0.5, 0.3, 2.0]), min_size=len(p) * width, max_size=len(p) * width)
+    X = np.array(draw(cells)).reshape(len(p), width)
+    return draw(st.sampled_from([np.asarray, sparse.csr_array]))(X), p
