@@ -14,7 +14,7 @@ STAMP := .venv/.installed
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "%-7s %s\n", $$1, $$2 }' Makefile
 
-demo: $(STAMP)  ## build graphs, show a decomposition and a cycle report
+demo: $(STAMP)  ## take the tour: graphs, cycles, the embedded store, a ranker
 	@$(BIN)/python examples/demo.py
 
 # The jars of Neo4j are fetched here, because tests talk to this machine only; where they cannot be, its tests say so and are skipped.

@@ -1,4 +1,4 @@
-"""The tour, run by `make demo`: judgements become graphs, graphs become arrays; arrays are measured and stored."""
+"""The tour, run by `make demo`: judgements become graphs, graphs are stored and asked, a ranker learns from them."""
 
 import tempfile
 from pathlib import Path
@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 import prefgraph as pg
-from storage import open_store
+from learners import LogLinearRanker
+from storage import GraphStore, open_store
 
 console = Console(width=110)
 MOST_PREFERRED = """
@@ -57,16 +58,11 @@ def main() -> None:
     print(p)
     print(p.parts("domination"))
     print(f"instances with a cycle: {p.is_cyclic().sum()}")
-    table = Table(title="error of noisy scores", title_justify="left")
-    for column in ("decomposition", "mean share of wrong parts", "wrong parts of all"):
-        table.add_column(column, justify="left" if column == "decomposition" else "right")
-    for name in pg.DECOMPOSITIONS:
-        shares = (pg.metrics.graph_error(p, scores, name, normalize=how) for how in ("instance", "part"))
-        table.add_row(name, *(f"{share:.4f}" for share in shares))
-    console.print(table)
+    show_errors("error of noisy scores", {"noise": (p, scores)})
 
     step("6  into the embedded store, and questions in Cypher")
-    data = pg.PreferenceDataset(preferences=p, hierarchy=tree)
+    split = np.where(np.arange(len(p)) % 4 == 0, "test", "train")
+    data = pg.PreferenceDataset(X=scores, preferences=p, hierarchy=tree, split=split.tolist())
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder, "demo.prefgraph")) as store:
         store.write("demo", data)
         print(store.stats("demo"))
@@ -75,11 +71,31 @@ def main() -> None:
         print("labels preferred to the most others:", *(f"{row['label']} ({row['edges']} edges)" for row in labels))
         cyclic = store.ask("cyclic_instances", dataset="demo")
         print(f"{cyclic.num_rows} cyclic instances, the first with the cycle", *cyclic["cycles"][0].as_py())
-        store.write_scores("demo", "noise", data.keys, scores)
-        worst = store.violations("demo", "noise", by="pair").to_pylist()[0]
-        print(
-            f"the pair that the scores break most often: {worst['init']} > {worst['term']}, {worst['instances']} times"
-        )
+        learn(store)
+
+
+def learn(store: GraphStore) -> None:
+    """Train on a part of the store, compare on the rest, and write back what the model says."""
+    step("7  a ranker learns from the noisy scores, and its mistakes go back into the store")
+    train, test = (store.read("demo", split=word) for word in ("train", "test"))
+    results = {"noise": (test.preferences, test.X)}
+    for decomposition in ("domination", "disagreement"):
+        model = LogLinearRanker(decomposition).fit(train)
+        results[f"log-linear, {decomposition}"] = test.preferences, model.decision_function(test)
+        print(f"{decomposition}: {model.n_iter_} iterations, loss {model.loss_curve_[-1]:.1f}")
+    show_errors("error on the test split", results)
+    store.write_scores("demo", "log-linear", test.keys, model.decision_function(test), labels=model.labels_.tolist())
+    worst = store.violations("demo", "log-linear", by="pair").to_pylist()[0]
+    print(f"the preference that it breaks most often: {worst['init']} > {worst['term']}, {worst['instances']} times")
+
+
+def show_errors(title: str, results: dict[str, tuple[pg.Preferences, np.ndarray]]) -> None:
+    """The mean share of wrong parts under each decomposition."""
+    table = Table("scores", *pg.DECOMPOSITIONS, title=title, title_justify="left")
+    for name, (p, scores) in results.items():
+        errors = (pg.metrics.graph_error(p, scores, decomposition) for decomposition in pg.DECOMPOSITIONS)
+        table.add_row(name, *(f"{error:.4f}" for error in errors))
+    console.print(table)
 
 
 def corpus(tree: pg.LabelHierarchy, judged: pg.PreferenceGraph, instances: int) -> tuple[pg.Preferences, np.ndarray]:
