@@ -25,7 +25,6 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.floating[Any]]
-EdgeLoss = Callable[[Floats], tuple[Floats, Floats]]
 
 STEEPEST = 500.0  # past exp(500) the exponential loss goes on as a straight line
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
-from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any, ClassVar, Self
@@ -24,7 +23,7 @@ from learners._plm_risk import Risk, candidate_losses
 from learners._plm_solvers import Run, bundle, lbfgs
 from learners._threads import one_blas_thread
 from learners.codes import RandomState, code_matrix
-from learners.losses import LOSSES, SMOOTH_LOSSES, EdgeLoss
+from learners.losses import LOSSES, SMOOTH_LOSSES
 from prefgraph import InvalidOption, Preferences, TooLarge, as_preferences
 from prefgraph.decompose import Decomposition, find_decomposition
 
@@ -59,7 +58,8 @@ class PreferenceModel(RankerMixin, BaseEstimator):  # type: ignore[misc]
         ``M``: a name in `learners.codes.CODES`, or a matrix with a row for each label. Default ``"identity"``, a weight
         vector for each label.
     alpha
-        The ``mu`` of the paper, above 0. Default 1e-4.
+        The ``mu`` of the paper, above 0. Default 1e-4, which suits ``"soft_margin"`` with ``"max"`` on tf-idf rows of
+        length 1; ``"logistic"`` with ``"sum"`` may want 1e-5 or less there.
     beta
         The margin of the loss ``"perceptron"``, above 0; the others do not use it.
     solver
@@ -174,7 +174,7 @@ class PreferenceModel(RankerMixin, BaseEstimator):  # type: ignore[misc]
         X, p, _ = self._start(X, y, sample_weight)
         codes = code_matrix(self.codes, len(p.labels), self.random_state)
         features = LabelBlock(X, codes.shape[1], intercept=bool(self.fit_intercept))
-        risk = Risk(p, self.decomposition, self._edge_loss(), self.aggregate)
+        risk = Risk(p, self.decomposition, self.loss, self.aggregate, self.beta)
         is_identity = codes.shape[0] == codes.shape[1] and np.array_equal(codes, np.eye(len(codes)))
         problem = _Embedding(features, None if is_identity else codes, risk, float(p.weight @ risk.n_parts))
         is_sum = self.aggregate == "sum" or risk.has_single_edges
@@ -190,9 +190,6 @@ class PreferenceModel(RankerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_number("beta", 0.0, above=True)
         self._check_number("max_iter", 1, whole=True)
         self._check_number("tol", 0.0)
-
-    def _edge_loss(self) -> EdgeLoss:
-        return partial(LOSSES["perceptron"], beta=self.beta) if self.loss == "perceptron" else LOSSES[self.loss]
 
     def _minimize(self, problem: _Embedding, *, is_smooth: bool) -> Run:
         if self.solver == "lbfgs" and not is_smooth:
@@ -300,7 +297,7 @@ class PreferenceModel(RankerMixin, BaseEstimator):  # type: ignore[misc]
         return graphs
 
     def _best(self, scores: Floats, graphs: Preferences) -> npt.NDArray[np.intp]:
-        losses = candidate_losses(scores, graphs, self.decomposition, self._edge_loss(), self.aggregate)
+        losses = candidate_losses(scores, graphs, self.decomposition, self.loss, self.aggregate, self.beta)
         best: npt.NDArray[np.intp] = losses.argmin(axis=1)
         return best
 
@@ -355,7 +352,8 @@ class _Embedding:
     def risk(self, scores: Floats) -> tuple[float, Floats]:
         """``1/N`` sum of losses, and a subgradient by the scores."""
         value, gradient = self._risk.value_and_gradient(scores)
-        return self._scale * float(value.sum()), gradient * self._scale
+        gradient *= self._scale
+        return self._scale * float(value.sum()), gradient
 
     def along(self, scores: Floats, towards: Floats) -> tuple[float, float]:
         """``1/N`` sum of losses, and its derivative in a direction of the scores."""

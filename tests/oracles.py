@@ -5,6 +5,7 @@ import itertools
 import math
 
 import networkx as nx
+import numpy as np
 
 
 def naive_hierarchy_distance(parents, a, b):
@@ -265,3 +266,24 @@ def naive_plm_risk(graph, parts, score, loss, aggregate):
         combine([graph[u][v].get("weight", 1.0) * NAIVE_LOSSES[loss][0](score[u] - score[v]) for u, v in part])
         for part in parts
     )
+
+
+def listed_plm_risk(p, decomposition, loss, aggregate, scores):
+    """(risk of each instance, gradient by the scores), over a list of all edges of all parts.
+
+    The loss is a function of an array of margins, and gives values and derivatives. With "max" the gradient is that of
+    the first of the worst edges of each part.
+    """
+    q, f = p.parts(decomposition), scores.astype(float)
+    margin = f[q.instance, q.init] - f[q.instance, q.term]
+    value, slope = loss(margin)
+    chosen = np.arange(len(margin))
+    if aggregate == "max":
+        price = q.weight * value
+        chosen = np.array([a + price[a:b].argmax() for a, b in itertools.pairwise(q.offsets)], int)
+    risk, gradient = np.zeros(len(p)), np.zeros(f.shape)
+    scale = (q.weight * p.weight[q.instance])[chosen]
+    np.add.at(risk, q.instance[chosen], scale * value[chosen])
+    np.add.at(gradient, (q.instance[chosen], q.init[chosen]), scale * slope[chosen])
+    np.add.at(gradient, (q.instance[chosen], q.term[chosen]), -scale * slope[chosen])
+    return risk, gradient

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learners._plm_kernels import edge_loss
+from learners._plm_risk import CODES
 from learners.losses import LOSSES, SMOOTH_LOSSES, perceptron
 from tests.oracles import NAIVE_LOSSES
 
@@ -61,3 +63,15 @@ def test_the_perceptron_asks_for_the_margin_beta(rho, beta):
 def test_losses_take_arrays_of_any_shape(name):
     value, slope = LOSSES[name](np.zeros((2, 0, 3)))
     assert value.shape == slope.shape == (2, 0, 3)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@given(
+    margin=margins | st.lists(st.sampled_from([-1e9, -501.0, -500.0, -499.0, 0.0, 0.3, 1.0, 2.0, 1e9])).map(np.array)
+)
+def test_the_compiled_loss_is_the_public_one(name, margin):
+    assert set(CODES) == set(LOSSES)
+    for beta in (0.3, 1.0, 2.0) if name == "perceptron" else (1.0,):
+        wanted = LOSSES[name](margin, beta) if name == "perceptron" else LOSSES[name](margin)
+        found = np.array([edge_loss(CODES[name], beta, rho) for rho in margin]).reshape(-1, 2)
+        np.testing.assert_allclose(found, np.column_stack(wanted), rtol=1e-14)

@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,13 +15,13 @@ from sklearn.svm import LinearSVC
 
 import prefgraph as pg
 from learners import PreferenceModel, kesler
-from learners._plm_risk import Risk, candidate_losses, largest_of_parts
+from learners._plm_risk import Risk, candidate_losses
 from learners._threads import thread_limit
 from learners.codes import CODES
 from learners.losses import LOSSES, SMOOTH_LOSSES
 from prefgraph import DECOMPOSITIONS, Preferences, TooLarge
 from prefgraph.errors import InvalidDecomposition, InvalidOption
-from tests.oracles import NAIVE_LOSSES, naive_parts, naive_plm_risk
+from tests.oracles import NAIVE_LOSSES, listed_plm_risk, naive_parts, naive_plm_risk
 from tests.strategies import scored_preferences
 
 CYCLE = "a>b, b>c, c>a"
@@ -60,7 +61,7 @@ def test_layers_and_edges_and_the_definition_agree(loss, aggregate, given_, name
         p, scores, lambda g: overlapping(g) if cut is overlapping else naive_parts(g, name), loss, aggregate
     )
     for encoded in (p, p.encoded("layered"), p.encoded("edges")):
-        risk = Risk(encoded, cut, LOSSES[loss], aggregate)
+        risk = Risk(encoded, cut, loss, aggregate)
         value, gradient = risk.value_and_gradient(scores)
         np.testing.assert_allclose(value, wanted, rtol=1e-6 if scores.dtype == np.float32 else 1e-10)
         assert gradient.dtype == scores.dtype
@@ -73,7 +74,7 @@ def test_layers_and_edges_and_the_definition_agree(loss, aggregate, given_, name
 def test_the_gradient_is_a_subgradient(loss, aggregate, given_, other, name):
     p, scores = given_
     scores = scores.astype(float)
-    risk = Risk(p, name, LOSSES[loss], aggregate)
+    risk = Risk(p, name, loss, aggregate)
     value, gradient = risk.value_and_gradient(scores)
     elsewhere = np.random.default_rng(other).normal(size=scores.shape, scale=3)
     there, _ = risk.value_and_gradient(elsewhere)
@@ -87,7 +88,7 @@ def test_the_gradient_is_a_subgradient(loss, aggregate, given_, other, name):
 @pytest.mark.parametrize("loss", sorted(SMOOTH_LOSSES))
 def test_the_gradient_of_a_sum_is_the_finite_difference(loss):
     scores = np.random.default_rng(2).normal(size=(6, 3))
-    risk = Risk(MIXED, "identity", LOSSES[loss], "sum")
+    risk = Risk(MIXED, "identity", loss, "sum")
     _, gradient = risk.value_and_gradient(scores)
     for y in range(3):
         step = np.zeros_like(scores)
@@ -96,53 +97,86 @@ def test_the_gradient_of_a_sum_is_the_finite_difference(loss):
         np.testing.assert_allclose((up - down) / 2e-6, gradient[:, y], rtol=1e-5, atol=1e-7)
 
 
-def test_blocks_of_edges_do_not_change_the_risk(monkeypatch):
-    rng = np.random.default_rng(4)
-    p = Preferences.from_layer_matrix(rng.integers(-1, 3, size=(50, 5)))
-    scores = rng.normal(size=(50, 5))
-    for aggregate in ("max", "sum"):
-        whole = Risk(p, overlapping, LOSSES["logistic"], aggregate).value_and_gradient(scores)
-        with monkeypatch.context() as patch:
-            patch.setattr("learners._plm_risk.EDGES_OF_A_BLOCK", 7)
-            pieces = Risk(p, overlapping, LOSSES["logistic"], aggregate).value_and_gradient(scores)
-        for one, two in zip(whole, pieces, strict=True):
-            np.testing.assert_allclose(one, two, rtol=1e-14, atol=1e-14)
+def drawn(p, seed, scale, dtype):
+    """Scores without ties."""
+    return (scale * np.random.default_rng(seed).normal(size=(len(p), len(p.labels)))).astype(dtype)
 
 
-@pytest.mark.parametrize("name", ["identity", "domination", "dominated"])
-def test_any_number_of_threads_gives_the_same_risk(name, monkeypatch):
+@pytest.mark.parametrize("aggregate", ["max", "sum"])
+@pytest.mark.parametrize("loss", LOSSES)
+@given(
+    given_=scored_preferences(),
+    name=st.sampled_from([*DECOMPOSITIONS, overlapping]),
+    beta=st.sampled_from([0.3, 1.0, 2.5]),
+    scale=st.sampled_from([0.1, 1.0, 10.0]),
+    seed=st.integers(0, 99),
+)
+def test_risk_and_gradient_are_those_of_listed_edges(loss, aggregate, given_, name, beta, scale, seed):
+    p, precision = given_[0], given_[1].dtype
+    scores = drawn(p, seed, scale, precision)
+    public = partial(LOSSES[loss], beta=beta) if loss == "perceptron" else LOSSES[loss]
+    wanted, slopes = listed_plm_risk(p, name, public, aggregate, scores)
+    for encoded in (p, p.encoded("layered"), p.encoded("edges")):
+        risk = Risk(encoded, name, loss, aggregate, beta)
+        value, gradient = risk.value_and_gradient(scores)
+        np.testing.assert_allclose(value, wanted, rtol=1e-10)
+        rtol = 1e-6 if precision == np.float32 else 1e-10
+        size = np.abs(slopes).max(axis=1, initial=0.0, keepdims=True)
+        assert np.all(np.abs(gradient - slopes) <= rtol * size)
+
+
+@pytest.mark.parametrize("aggregate", ["max", "sum"])
+@pytest.mark.parametrize("loss", LOSSES)
+@given(given_=scored_preferences(), name=st.sampled_from([*DECOMPOSITIONS]), seed=st.integers(0, 99))
+def test_margins_of_any_size_are_priced(loss, aggregate, given_, name, seed):
+    p = given_[0]
+    scores = drawn(p, seed, 500.0, np.float64)  # exp(500), and past it
+    wanted, slopes = listed_plm_risk(p, name, LOSSES[loss], aggregate, scores)
+    value, gradient = Risk(p, name, loss, aggregate).value_and_gradient(scores)
+    np.testing.assert_allclose(value, wanted, rtol=1e-10)
+    assert np.all(np.abs(gradient - slopes) <= 1e-9 * np.abs(slopes).max(axis=1, initial=0.0, keepdims=True))
+
+
+def test_a_line_search_at_other_scores_starts_afresh():
+    rng = np.random.default_rng(8)
+    for loss, aggregate in itertools.product(LOSSES, ("max", "sum")):
+        risk = Risk(MIXED, "domination", loss, aggregate)
+        for dtype in (np.float64, np.float32, np.float32):
+            scores, towards = rng.normal(size=(2, 6, 3)).astype(dtype)
+            value, gradient = risk.value_and_gradient(scores)
+            total, slope = risk.value_and_slope(scores, towards)
+            assert total == pytest.approx(value.sum(), rel=1e-12)
+            assert slope == pytest.approx((gradient.astype(float) * towards).sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_any_number_of_threads_gives_the_same_risk(loss, dtype, monkeypatch):
     monkeypatch.setattr("learners._threads.SCORES", 1000)
     rng = np.random.default_rng(5)
-    p = Preferences.from_layer_matrix(rng.integers(-2, 3, size=(2100, 5)))
-    scores = rng.normal(size=(2100, 5))
-    risk = Risk(p, name, LOSSES["soft_margin"], "max")
-    with thread_limit(1):
-        value, gradient = risk.value_and_gradient(scores)
-    with thread_limit(3):
-        again, gradient_again = risk.value_and_gradient(scores)
-    np.testing.assert_array_equal(value, again)
-    np.testing.assert_array_equal(gradient, gradient_again)
-
-
-@given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=6), data=st.data())
-def test_the_first_of_the_largest_values_of_a_part_is_kept(sizes, data):
-    values = [data.draw(st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=n, max_size=n)) for n in sizes]
-    first = np.cumsum([0, *sizes[:-1]])
-    wanted = [start + part.index(max(part)) for start, part in zip(first, values, strict=True)]
-    assert largest_of_parts(np.concatenate(values), first).tolist() == wanted
+    layered = Preferences.from_layer_matrix(rng.integers(-2, 3, size=(2100, 5)))
+    mixed = pg.as_preferences(["[a|b,c|d]", CYCLE, "d>b:2.5, d>e:0.5, a"], list("abcde"), form="notation")
+    for p, name, aggregate in itertools.product(
+        (layered, mixed.take(np.arange(2100) % 3)), DECOMPOSITIONS, ("max", "sum")
+    ):
+        scores = drawn(p, 6, 1.0, dtype)
+        risk = Risk(p, name, loss, aggregate)
+        with thread_limit(1):
+            value, gradient = risk.value_and_gradient(scores)
+        with thread_limit(2):
+            again, gradient_again = risk.value_and_gradient(scores)
+        np.testing.assert_array_equal(value, again)
+        np.testing.assert_array_equal(gradient, gradient_again)
+        assert gradient.any()
 
 
 def test_two_decompositions_of_a_total_order_cost_2_and_1():
-    # [AS05, Fig. 1(e) and (f)]: the ranking [3|1|2] for the order [1|2|3]
+    # [AS05, Fig. 1(e) and (f)]: the ranking [3|1|2] for the order [1|2|3]; 1 for a broken edge, and by how much it is
     p = pg.as_preferences(["[1|2|3]"], form="notation")
     scores = np.array([[2e6, 1e6, 3e6]])
-
-    def mistake(margin):  # the indicator, as a loss
-        return (margin <= 0).astype(float), np.zeros_like(margin)
-
     for aggregate in ("max", "sum"):
-        assert Risk(p, "disagreement", mistake, aggregate).value_and_gradient(scores)[0] == [2.0]
-        assert Risk(p, adjacent_layers, mistake, aggregate).value_and_gradient(scores)[0] == [1.0]
+        assert Risk(p, "disagreement", "soft_margin", aggregate).value_and_gradient(scores)[0] == [2.0 + 3e6]
+        assert Risk(p, adjacent_layers, "soft_margin", aggregate).value_and_gradient(scores)[0] == [1.0 + 2e6]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -151,7 +185,7 @@ def test_the_loss_bounds_the_number_of_inconsistent_parts(loss, given_):
     p, scores = given_
     plain = Preferences.from_graphs([pg.PreferenceGraph(g.edges, nodes=g.nodes) for g in p], p.labels)
     for name in DECOMPOSITIONS:
-        value, _ = Risk(plain, name, LOSSES[loss], "max").value_and_gradient(scores)
+        value, _ = Risk(plain, name, loss, "max").value_and_gradient(scores)
         errors = pg.metrics.graph_errors(plain, scores, name, normalize="count")
         assert np.all(value >= errors - 1e-6)
 
@@ -435,7 +469,7 @@ def test_the_q_largest_scores_are_the_best_set_of_q_labels(decomposition, aggreg
     for loss, q in itertools.product(("soft_margin", "logistic"), (1, 2)):
         sets = [set(chosen) for chosen in itertools.combinations(range(4), q)]
         graphs = pg.as_preferences(sets, labels=range(4))
-        losses = candidate_losses(scores, graphs, decomposition, LOSSES[loss], aggregate)
+        losses = candidate_losses(scores, graphs, decomposition, loss, aggregate)
         for row, score in zip(losses, scores, strict=True):
             largest = set(np.argsort(-score, kind="stable")[:q].tolist())
             assert row[sets.index(largest)] <= row.min() + 1e-12
@@ -445,7 +479,7 @@ def test_the_q_largest_scores_are_the_best_set_of_q_labels(decomposition, aggreg
 @given(given_=scored_preferences(), name=st.sampled_from([*DECOMPOSITIONS]))
 def test_losses_of_candidates_are_the_definition(aggregate, given_, name):
     p, scores = given_
-    losses = candidate_losses(scores, p, name, LOSSES["logistic"], aggregate)
+    losses = candidate_losses(scores, p, name, "logistic", aggregate)
     for row, found in zip(scores.astype(float).tolist(), losses, strict=True):
         score = dict(zip(p.labels, row, strict=True))
         wanted = [naive_plm_risk(g, naive_parts(g, name), score, "logistic", aggregate) for g in p]
@@ -458,7 +492,7 @@ def test_classes_are_predicted_by_the_graph_of_least_loss():
     np.testing.assert_array_equal(named.predict(X), named.labels_[named.decision_function(X).argmax(axis=1)])
     own = PreferenceModel(alpha=0.01, decomposition=overlapping).fit(X, y)
     graphs = pg.as_preferences([0, 1, 2])
-    losses = candidate_losses(own.decision_function(X), graphs, overlapping, LOSSES["soft_margin"], "max")
+    losses = candidate_losses(own.decision_function(X), graphs, overlapping, "soft_margin", "max")
     np.testing.assert_array_equal(own.predict(X), losses.argmin(axis=1))
 
 
@@ -481,7 +515,7 @@ def test_given_graphs_are_compared():
     model = PreferenceModel(alpha=0.01).fit(FEATURES, MIXED)
     graphs = pg.as_preferences(["[a|b|c]", CYCLE, "[c|b|a]"], form="notation")
     scores = model.decision_function(FEATURES)
-    losses = candidate_losses(scores, graphs, "domination", LOSSES["soft_margin"], "max")
+    losses = candidate_losses(scores, graphs, "domination", "soft_margin", "max")
     chosen = model.predict(FEATURES, candidates=graphs)
     assert isinstance(chosen, Preferences)
     assert [str(g) for g in chosen] == [str(graphs[int(k)]) for k in losses.argmin(axis=1)]
