@@ -18,7 +18,7 @@ from numba import njit
 
 HINGE, SQUARES, LOGISTIC, EXPONENTIAL = 0, 1, 2, 3  # the losses; beta is of the hinge only
 
-STEEPEST = 500.0  # past exp(500) the exponential loss goes on as a straight line
+STEEPEST = 50.0  # past exp(50) the exponential loss goes on as a straight line: sums stay finite in single precision
 FULL = 1e30  # products of (1 + x) are collected up to here before a logarithm is taken of them
 LN2 = math.log(2.0)
 
@@ -191,7 +191,7 @@ def _by_layer(k_of, end, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _to_exponentials(f):  # type: ignore[no-untyped-def]
-    """Replace f by ``exp(f - max f)`` where no ratio of two exceeds exp(500); whether it did."""
+    """Replace f by ``exp(f - max f)`` where no ratio of two exceeds exp(50); whether it did."""
     high = f.max()
     if high - f.min() > STEEPEST:
         return False

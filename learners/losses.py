@@ -26,7 +26,7 @@ __all__ = [
 
 Floats = npt.NDArray[np.floating[Any]]
 
-STEEPEST = 500.0  # past exp(500) the exponential loss goes on as a straight line
+STEEPEST = 50.0  # past exp(50) the exponential loss goes on as a straight line: sums stay finite in single precision
 
 
 def perceptron(margin: Floats, beta: float = 1.0) -> tuple[Floats, Floats]:
@@ -146,7 +146,7 @@ def modified_least_squares(margin: Floats) -> tuple[Floats, Floats]:
 
 
 def exponential(margin: Floats) -> tuple[Floats, Floats]:
-    """The loss of boosting: ``exp(-rho)``, continued as a straight line where ``-rho > 500``, so that it stays finite.
+    """The loss of boosting: ``exp(-rho)``, continued as a straight line where ``-rho > 50``, so that it stays finite.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def exponential(margin: Floats) -> tuple[Floats, Floats]:
     >>> import numpy as np
     >>> from learners import losses
     >>> losses.exponential(np.array([0.0, -1e6]))[0]
-    array([1.00000000e+000, 1.40289183e+223])
+    array([1.00000000e+00, 5.18445148e+27])
 
     References
     ----------
