@@ -67,7 +67,8 @@ def test_losses_take_arrays_of_any_shape(name):
 
 @pytest.mark.parametrize("name", LOSSES)
 @given(
-    margin=margins | st.lists(st.sampled_from([-1e9, -501.0, -51.0, -50.0, -49.0, 0.0, 0.3, 1.0, 2.0, 1e9])).map(np.array)
+    margin=margins
+    | st.lists(st.sampled_from([-1e9, -501.0, -51.0, -50.0, -49.0, 0.0, 0.3, 1.0, 2.0, 1e9])).map(np.array)
 )
 def test_the_compiled_loss_is_the_public_one(name, margin):
     assert set(CODES) == set(LOSSES)
