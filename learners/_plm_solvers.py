@@ -13,14 +13,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import OptimizeResult, minimize
 
+from learners._lbfgs import dot, iterates
 from learners._simplex import simplex_minimum
 from prefgraph.parts import FloatArray
 
 Floats = npt.NDArray[np.floating[Any]]
 
-MEMORY = 10  # pairs that L-BFGS keeps
 PATIENCE = 30  # iterations without weight after which a plane is forgotten
 PULL = 0.1  # a new plane touches R this far from the best point to the minimum of the model
 QP_TOL = 1e-9  # how far the weights of the planes may be from their optimum, as a share of J
@@ -55,38 +54,20 @@ class Run:
 def lbfgs(problem: Problem, mu: float, max_iter: int, tol: float, report: Report) -> Run:
     """Minimise J where R has a derivative; stops at ``|J'|^2 / (4 mu) <= tol J``."""
     run = Run(np.zeros(problem.size))
-    latest: tuple[FloatArray, FloatArray] = (run.W, run.W)
 
     def evaluated(W: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal latest
         value, by_scores = problem.risk(problem.scores(W))
-        gradient = problem.back(by_scores) + 2.0 * mu * W
-        latest = (W.copy(), gradient)
-        return value + mu * float(W @ W), gradient
-
-    def certified(W: FloatArray, value: float) -> bool:
-        at, gradient = latest
-        if not np.array_equal(at, W):
-            gradient = evaluated(W)[1]
-        run.W, run.gap = W.copy(), float(gradient @ gradient) / (4.0 * mu)
-        return run.gap <= tol * value
-
-    def finished(intermediate_result: OptimizeResult) -> None:
-        value = float(intermediate_result.fun)
-        run.curve.append(value)
-        run.converged = certified(intermediate_result.x, value)
-        report(len(run.curve), value, run.gap)
-        if run.converged and tol > 0:
-            raise StopIteration
+        return value + mu * dot(W, W), problem.back(by_scores) + 2.0 * mu * W
 
     try:
-        value, _ = evaluated(run.W)
-        if certified(run.W, value):
-            run.converged = True
-            if tol > 0:
-                return run
-        options: Any = {"maxiter": max_iter, "maxfun": 20 * max_iter + 20, "maxcor": MEMORY, "gtol": 0.0, "ftol": 0.0}
-        minimize(evaluated, run.W, jac=True, method="L-BFGS-B", callback=finished, options=options)
+        for iteration, point in enumerate(iterates(evaluated, run.W)):
+            run.W, run.gap = point.x, dot(point.gradient, point.gradient) / (4.0 * mu)
+            run.converged = run.gap <= tol * point.value
+            if iteration:
+                run.curve.append(point.value)
+                report(iteration, point.value, run.gap)
+            if iteration == max_iter or (run.converged and tol > 0):
+                break
     except KeyboardInterrupt:
         run.interrupted = True
     return run

@@ -213,9 +213,8 @@ class PreferenceModel(RankerMixin, BaseEstimator):  # type: ignore[misc]
             )
         elif not run.converged and self.tol > 0:
             warnings.warn(
-                f"{len(run.curve)} iterations did not reach tol={self.tol}: the objective {run.curve[-1]:.6g} may be "
-                f"{run.gap:.3g} above the minimum; the model is usable, raise max_iter, tol or alpha, or scale the "
-                "features",
+                f"{len(run.curve)} iterations did not reach tol={self.tol}: the objective may be {run.gap:.3g} above "
+                "the minimum; the model is usable, raise max_iter, tol or alpha, or scale the features",
                 ConvergenceWarning,
                 stacklevel=3,
             )
